@@ -1,0 +1,428 @@
+//! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{
+    AgentId, AgentName, Continuity, Desired, Envelope, Epoch, EventId, Evidence, Generation, MessageId,
+    NodeId, NodeName, SafeLabel, SessionId, Tenant, Timestamp, TurnId, WorkspaceId,
+    identity::ProcessIdentity, life::ExitStatus,
+};
+
+/// One ordered, gapless, chained sequence of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamName {
+    /// An agent's history.
+    Agent(AgentId),
+    /// A node's history.
+    Node(NodeId),
+    /// A workspace's history.
+    Workspace(WorkspaceId),
+}
+
+/// Why a text is not a stream's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a stream: it should be `agent/`, `node/` or `workspace/` and an id")]
+pub struct StreamNameError(String);
+
+impl fmt::Display for StreamName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(id) => write!(f, "agent/{id}"),
+            Self::Node(id) => write!(f, "node/{id}"),
+            Self::Workspace(id) => write!(f, "workspace/{id}"),
+        }
+    }
+}
+
+impl FromStr for StreamName {
+    type Err = StreamNameError;
+
+    fn from_str(text: &str) -> Result<Self, StreamNameError> {
+        let parsed = match text.split_once('/') {
+            Some(("agent", id)) => id.parse().ok().map(Self::Agent),
+            Some(("node", id)) => id.parse().ok().map(Self::Node),
+            Some(("workspace", id)) => id.parse().ok().map(Self::Workspace),
+            _ => None,
+        };
+        parsed.ok_or_else(|| StreamNameError(text.chars().take(80).collect()))
+    }
+}
+
+impl Serialize for StreamName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for StreamName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for StreamName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "StreamName".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^(agent|node|workspace)/[a-z]{3}_[0-9a-f-]{36}$" })
+    }
+}
+
+/// Who made something happen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Actor {
+    /// A person or program with the operator's rights.
+    Operator {
+        /// As whom the node knows them, such as `uid-1000`.
+        name: SafeLabel,
+    },
+    /// An agent of this node.
+    Agent {
+        /// Which.
+        agent_id: AgentId,
+        /// Its name at the time.
+        name: SafeLabel,
+    },
+    /// The node, by one of its rules.
+    Node {
+        /// Which rule or engine, such as `supervisor`.
+        rule: SafeLabel,
+    },
+}
+
+/// How far a driver had read an epoch's output when it made an event of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Consumed {
+    /// Whose output.
+    pub epoch: Epoch,
+    /// Byte offset in the epoch, after the last byte consumed.
+    pub offset: u64,
+}
+
+/// One entry of the record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// The stream it belongs to.
+    pub stream: StreamName,
+    /// Its number in the stream, from 1, without gaps.
+    pub seq: u64,
+    /// When it was made.
+    pub ts: Timestamp,
+    /// Who made it happen.
+    pub actor: Actor,
+    /// The event that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<EventId>,
+    /// The output it was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumed: Option<Consumed>,
+    /// What happened.
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+/// Why an agent is started, stopped or restarted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Somebody asked.
+    Request,
+    /// The manifest asked, at its declaration or at the node's start.
+    Manifest,
+    /// The restart policy.
+    RestartPolicy,
+    /// A health probe failed.
+    Probe,
+    /// The manifest changed.
+    Update,
+    /// The node found it so when it started.
+    Recovery,
+}
+
+/// How sure it is that no process of an epoch is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeEvidence {
+    /// The epoch's cgroup reads empty.
+    Cgroup,
+    /// The shim, as reaper of every descendant, has none left.
+    Reaper,
+    /// The machine has been started anew.
+    Reboot,
+    /// No process with the epoch's mark or ancestry was found.
+    BestEffort,
+    /// An operator said so.
+    Operator,
+}
+
+/// What happened. The serialized name is the event's `type`, the fields are its `payload`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "payload")]
+#[expect(missing_docs, reason = "the fields repeat the glossary's nouns; units are in their names")]
+pub enum Fact {
+    /// The daemon began to serve.
+    #[serde(rename = "node.started")]
+    NodeStarted { name: NodeName, version: String, boot_id: String, pid: u32 },
+    /// The daemon handed over in good order.
+    #[serde(rename = "node.stopped")]
+    NodeStopped { reason: String },
+    /// The record could not grow; only the reserve was writable.
+    #[serde(rename = "node.storage_full")]
+    NodeStorageFull { detail: String },
+    /// The record grows again.
+    #[serde(rename = "node.storage_resumed")]
+    NodeStorageResumed { held_events: u64 },
+
+    /// An agent became known.
+    #[serde(rename = "agent.declared")]
+    AgentDeclared {
+        agent_id: AgentId,
+        session_id: SessionId,
+        tenant: Tenant,
+        name: AgentName,
+        generation: Generation,
+        manifest_digest: String,
+        desired: Desired,
+    },
+    /// Its manifest changed.
+    #[serde(rename = "agent.updated")]
+    AgentUpdated { generation: Generation, manifest_digest: String },
+    /// What it is meant to do changed. Outlives every restart.
+    #[serde(rename = "agent.desired")]
+    AgentDesired { desired: Desired, generation: Generation, reason: String },
+    /// Its environment was prepared.
+    #[serde(rename = "agent.installed")]
+    AgentInstalled { generation: Generation, steps: u32 },
+    /// Preparing its environment failed.
+    #[serde(rename = "agent.install_failed")]
+    AgentInstallFailed { generation: Generation, step: String, reason: String },
+    /// An epoch is about to be brought up: the intent.
+    #[serde(rename = "agent.starting")]
+    AgentStarting { epoch: Epoch, cause: Cause },
+    /// Its program runs.
+    #[serde(rename = "agent.started")]
+    AgentStarted {
+        epoch: Epoch,
+        process: ProcessIdentity,
+        shim: ProcessIdentity,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cgroup: Option<String>,
+        continuity: Continuity,
+    },
+    /// Its program could not be run.
+    #[serde(rename = "agent.start_failed")]
+    AgentStartFailed { epoch: Epoch, reason: String },
+    /// A live shim was taken over by a new daemon.
+    #[serde(rename = "agent.adopted")]
+    AgentAdopted { epoch: Epoch, output_bytes: u64, frozen: bool },
+    /// Its shim cannot be reached.
+    #[serde(rename = "agent.unobservable")]
+    AgentUnobservable { epoch: Epoch, reason: String },
+    /// Its epoch ended and its tree is empty.
+    #[serde(rename = "agent.exited")]
+    AgentExited { epoch: Epoch, status: ExitStatus, output_bytes: u64, tree: TreeEvidence, ran_ms: u64 },
+    /// It waits for its next start.
+    #[serde(rename = "agent.backed_off")]
+    AgentBackedOff { delay_ms: u64, restarts: u32 },
+    /// It is not started again without a person.
+    #[serde(rename = "agent.failed")]
+    AgentFailed { reason: String },
+    /// It was asked to end.
+    #[serde(rename = "agent.stopping")]
+    AgentStopping { epoch: Epoch, cause: Cause, signal: i32, grace_ms: u64 },
+    /// Its grace ran out and its tree was killed.
+    #[serde(rename = "agent.killed")]
+    AgentKilled { epoch: Epoch, reason: String },
+    /// It is ended, as it is meant to be.
+    #[serde(rename = "agent.stopped")]
+    AgentStopped {},
+    /// It is suspended.
+    #[serde(rename = "agent.frozen")]
+    AgentFrozen { epoch: Epoch },
+    /// It goes on.
+    #[serde(rename = "agent.thawed")]
+    AgentThawed { epoch: Epoch },
+    /// Its tree could not be proven empty.
+    #[serde(rename = "agent.quarantined")]
+    AgentQuarantined { epoch: Epoch, reason: String },
+    /// Its name is free again.
+    #[serde(rename = "agent.retired")]
+    AgentRetired { reason: String },
+    /// One of its hooks ran.
+    #[serde(rename = "agent.hook_ran")]
+    AgentHookRan { hook: String, status: ExitStatus, took_ms: u64 },
+    /// Its health changed.
+    #[serde(rename = "agent.probed")]
+    AgentProbed { healthy: bool, reason: String },
+
+    /// A message is durable and will be delivered.
+    #[serde(rename = "message.accepted")]
+    MessageAccepted { envelope: Box<Envelope> },
+    /// A message was written to its program, once.
+    #[serde(rename = "message.injected")]
+    MessageInjected { message_id: MessageId, epoch: Epoch, evidence: Evidence },
+    /// The program acted on a message.
+    #[serde(rename = "message.observed")]
+    MessageObserved { message_id: MessageId, epoch: Epoch, evidence: Evidence },
+    /// The turn that a message began has ended.
+    #[serde(rename = "message.turn_ended")]
+    MessageTurnEnded { message_id: MessageId, epoch: Epoch, evidence: Evidence },
+    /// A message was refused after acceptance.
+    #[serde(rename = "message.rejected")]
+    MessageRejected { message_id: MessageId, reason: String },
+    /// A message's time ran out.
+    #[serde(rename = "message.expired")]
+    MessageExpired { message_id: MessageId },
+    /// A crash left unknown whether a message was injected.
+    #[serde(rename = "message.ambiguous")]
+    MessageAmbiguous { message_id: MessageId, epoch: Epoch, reason: String },
+    /// A message was given up.
+    #[serde(rename = "message.dead_lettered")]
+    MessageDeadLettered { message_id: MessageId, reason: String },
+
+    /// A turn ended.
+    #[serde(rename = "turn.completed")]
+    TurnCompleted {
+        turn_id: TurnId,
+        epoch: Epoch,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+        output_digest: String,
+        output_bytes: u64,
+    },
+    /// An agent said something outside the answer to a turn.
+    #[serde(rename = "item.reported")]
+    ItemReported { epoch: Epoch, kind: SafeLabel, body_digest: String, body_bytes: u64 },
+
+    /// A key of an agent's memory was written.
+    #[serde(rename = "memory.put")]
+    MemoryPut {
+        key: String,
+        version: u64,
+        value_digest: String,
+        value_bytes: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// A key of an agent's memory was removed.
+    #[serde(rename = "memory.deleted")]
+    MemoryDeleted { key: String, version: u64 },
+
+    /// Somebody began to watch or to control.
+    #[serde(rename = "attach.opened")]
+    AttachOpened { attachment: String, control: bool, epoch: Epoch, takeover: bool },
+    /// They left, or were made to.
+    #[serde(rename = "attach.closed")]
+    AttachClosed { attachment: String, reason: String },
+
+    /// A segment of a recording is complete and on stable storage.
+    #[serde(rename = "recording.sealed")]
+    RecordingSealed {
+        epoch: Epoch,
+        segment: u32,
+        from_offset: u64,
+        to_offset: u64,
+        file_bytes: u64,
+        digest: String,
+    },
+    /// Old segments of a recording are let go.
+    #[serde(rename = "recording.pruned")]
+    RecordingPruned { epoch: Epoch, through_segment: u32, file_bytes: u64, reason: String },
+    /// Output could not be recorded.
+    #[serde(rename = "recording.gap")]
+    RecordingGap { epoch: Epoch, from_offset: u64, to_offset: u64, reason: String },
+}
+
+impl Fact {
+    /// The event's type, such as `agent.started`.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::NodeStarted { .. } => "node.started",
+            Self::NodeStopped { .. } => "node.stopped",
+            Self::NodeStorageFull { .. } => "node.storage_full",
+            Self::NodeStorageResumed { .. } => "node.storage_resumed",
+            Self::AgentDeclared { .. } => "agent.declared",
+            Self::AgentUpdated { .. } => "agent.updated",
+            Self::AgentDesired { .. } => "agent.desired",
+            Self::AgentInstalled { .. } => "agent.installed",
+            Self::AgentInstallFailed { .. } => "agent.install_failed",
+            Self::AgentStarting { .. } => "agent.starting",
+            Self::AgentStarted { .. } => "agent.started",
+            Self::AgentStartFailed { .. } => "agent.start_failed",
+            Self::AgentAdopted { .. } => "agent.adopted",
+            Self::AgentUnobservable { .. } => "agent.unobservable",
+            Self::AgentExited { .. } => "agent.exited",
+            Self::AgentBackedOff { .. } => "agent.backed_off",
+            Self::AgentFailed { .. } => "agent.failed",
+            Self::AgentStopping { .. } => "agent.stopping",
+            Self::AgentKilled { .. } => "agent.killed",
+            Self::AgentStopped {} => "agent.stopped",
+            Self::AgentFrozen { .. } => "agent.frozen",
+            Self::AgentThawed { .. } => "agent.thawed",
+            Self::AgentQuarantined { .. } => "agent.quarantined",
+            Self::AgentRetired { .. } => "agent.retired",
+            Self::AgentHookRan { .. } => "agent.hook_ran",
+            Self::AgentProbed { .. } => "agent.probed",
+            Self::MessageAccepted { .. } => "message.accepted",
+            Self::MessageInjected { .. } => "message.injected",
+            Self::MessageObserved { .. } => "message.observed",
+            Self::MessageTurnEnded { .. } => "message.turn_ended",
+            Self::MessageRejected { .. } => "message.rejected",
+            Self::MessageExpired { .. } => "message.expired",
+            Self::MessageAmbiguous { .. } => "message.ambiguous",
+            Self::MessageDeadLettered { .. } => "message.dead_lettered",
+            Self::TurnCompleted { .. } => "turn.completed",
+            Self::ItemReported { .. } => "item.reported",
+            Self::MemoryPut { .. } => "memory.put",
+            Self::MemoryDeleted { .. } => "memory.deleted",
+            Self::AttachOpened { .. } => "attach.opened",
+            Self::AttachClosed { .. } => "attach.closed",
+            Self::RecordingSealed { .. } => "recording.sealed",
+            Self::RecordingPruned { .. } => "recording.pruned",
+            Self::RecordingGap { .. } => "recording.gap",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn type_name_is_what_serde_writes() {
+        let facts = [
+            Fact::AgentStopped {},
+            Fact::AgentFailed { reason: "x".into() },
+            Fact::MemoryDeleted { key: "k".into(), version: 1 },
+        ];
+        for fact in facts {
+            assert_eq!(serde_json::to_value(&fact).unwrap()["type"], fact.type_name());
+        }
+    }
+
+    #[test]
+    fn event_survives_json() {
+        let agent = AgentId::from_parts(5, [1; 10]);
+        let event = Event {
+            id: EventId::from_parts(5, [2; 10]),
+            stream: StreamName::Agent(agent),
+            seq: 1,
+            ts: Timestamp::from_micros(5_000),
+            actor: Actor::Node { rule: "supervisor".parse().unwrap() },
+            cause: None,
+            consumed: Some(Consumed { epoch: Epoch(2), offset: 99 }),
+            fact: Fact::AgentStopped {},
+        };
+        let text = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+    }
+}

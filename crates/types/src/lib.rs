@@ -1,0 +1,29 @@
+//! The words of EdgePlane: every noun that crosses a crate or process boundary.
+//!
+//! Owns ids, names, the lifecycle vocabulary, the message envelope, the facts of the record and the
+//! error names. It deliberately knows no file, socket, clock, randomness or policy.
+#![forbid(unsafe_code)]
+
+pub mod id;
+pub mod name;
+pub mod time;
+
+pub mod error;
+pub mod fact;
+pub mod identity;
+pub mod life;
+pub mod message;
+
+pub use error::ErrorName;
+pub use fact::{Event, Fact, StreamName};
+pub use id::{
+    ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
+    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TurnId, WorkspaceId,
+};
+pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
+pub use message::{
+    Assurance, Authority, Channel, DeliveryMode, Envelope, Ingress, Part, Priority, Proof, Receipt, Rung,
+    Source,
+};
+pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant};
+pub use time::Timestamp;
