@@ -1,0 +1,192 @@
+//! The program: what drives it, what surrounds it, where it lives.
+
+use edgeplane_types::SafeLabel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::words::Keys;
+
+/// Columns of a terminal unless a manifest says otherwise: what programs expect that ask nobody.
+pub const TERMINAL_COLS: u16 = 80;
+
+/// Rows of a terminal unless a manifest says otherwise.
+pub const TERMINAL_ROWS: u16 = 24;
+
+/// Variables that every program gets from the daemon's environment, beside those that begin with
+/// [`ENV_PASSED_PREFIX`].
+pub const ENV_PASSED: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM"];
+
+/// What the locale's variables begin with, which every program gets too.
+pub const ENV_PASSED_PREFIX: &str = "LC_";
+
+/// Whether every program gets this variable of the daemon's environment without being asked.
+#[must_use]
+pub fn is_env_passed(name: &str) -> bool {
+    ENV_PASSED.contains(&name) || name.starts_with(ENV_PASSED_PREFIX)
+}
+
+/// How messages become what the program reads, and its output becomes events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum Driver {
+    /// The program speaks EdgePlane's own JSON lines.
+    Native {
+        /// What carries the lines.
+        #[serde(default = "NativeStdio::standard")]
+        stdio: NativeStdio,
+    },
+    /// The program is made for people: messages are typed into its terminal.
+    Terminal {
+        /// Written before each header line, so that a shell or an interpreter takes it for a comment: `# ` for a
+        /// shell. Left out: the header line stands bare.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 16))]
+        comment: Option<String>,
+        /// Whether the launch notice, which explains the header lines, is typed when the program is ready.
+        #[serde(default = "Notice::standard")]
+        notice: Notice,
+        /// What is typed to send a message off.
+        #[serde(default = "terminal_submit")]
+        submit: Keys,
+    },
+}
+
+/// The key that sends a message off unless a manifest says otherwise: carriage return, what the Enter key sends.
+///
+/// # Panics
+///
+/// Never: a carriage return is a key.
+#[must_use]
+pub fn terminal_submit() -> Keys {
+    #[expect(clippy::expect_used, reason = "the text is constant and a test reads it")]
+    "\r".parse().expect("a carriage return is a key")
+}
+
+/// What carries the lines of the native driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NativeStdio {
+    /// Standard input and output are pipes.
+    Pipes,
+}
+
+impl NativeStdio {
+    /// What holds unless a manifest says otherwise: pipes.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self::Pipes
+    }
+}
+
+/// Whether the launch notice is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// It is not.
+    None,
+    /// It is.
+    Type,
+}
+
+impl Notice {
+    /// What holds unless a manifest says otherwise: nothing is typed that nobody sent.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self::None
+    }
+}
+
+/// The value of a variable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum EnvValue {
+    /// The value itself. Not for secrets.
+    Text(String),
+    /// A secret's handle: by the secret's `as` the path of a file, the number of a descriptor, or the value.
+    Secret {
+        /// The `name` of an entry of `spec.secrets`.
+        secret: SafeLabel,
+    },
+}
+
+/// Size of a terminal in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TerminalSize {
+    /// Characters in a line.
+    #[serde(default = "terminal_cols")]
+    #[schemars(range(min = 2, max = 1000))]
+    pub cols: u16,
+    /// Lines.
+    #[serde(default = "terminal_rows")]
+    #[schemars(range(min = 2, max = 1000))]
+    pub rows: u16,
+}
+
+impl TerminalSize {
+    /// What holds unless a manifest says otherwise: [`TERMINAL_COLS`] by [`TERMINAL_ROWS`].
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self { cols: TERMINAL_COLS, rows: TERMINAL_ROWS }
+    }
+}
+
+fn terminal_cols() -> u16 {
+    TERMINAL_COLS
+}
+
+fn terminal_rows() -> u16 {
+    TERMINAL_ROWS
+}
+
+/// Where the program lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum Substrate {
+    /// Under a shim of EdgePlane's own, which outlives the daemon.
+    Shim {},
+}
+
+impl Substrate {
+    /// What holds unless a manifest says otherwise: EdgePlane's own shim.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self::Shim {}
+    }
+}
+
+/// What is wanted right after the manifest is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It is started.
+    Running,
+    /// It waits for somebody to start it.
+    Stopped,
+}
+
+impl RunState {
+    /// What holds unless a manifest says otherwise: it runs.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self::Running
+    }
+}
+
+/// Whether what the agent has been told must survive its turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StateKind {
+    /// It remembers: one program at a time, and a restart tries to continue.
+    Stateful,
+    /// It forgets: every task gets a fresh program, and there may be several at once.
+    Stateless,
+}
+
+impl StateKind {
+    /// What holds unless a manifest says otherwise: it remembers.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self::Stateful
+    }
+}

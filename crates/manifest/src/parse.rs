@@ -1,0 +1,145 @@
+//! From text to manifests: all of them, or everything that is wrong with them.
+
+use serde_json::Value;
+
+use crate::{
+    Manifest, documents,
+    problem::{Finding, Place, Problem},
+    relations,
+    set::{self, Read},
+    shape,
+    tree::{self, Node},
+};
+
+/// Largest file of manifests, in bytes. Beyond it the file is refused unread.
+pub const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// Most documents in one file. Beyond it the file is refused.
+pub const DOCUMENTS_MAX: usize = 1_000;
+
+/// Most problems that are reported of one file; the rest is only counted.
+pub const PROBLEMS_MAX: usize = 1_000;
+
+/// A file of manifests as the caller read it.
+#[derive(Debug, Clone, Copy)]
+pub struct SourceFile<'a> {
+    /// Its name, for messages only.
+    pub name: &'a str,
+    /// Its content.
+    pub text: &'a str,
+}
+
+/// A manifest and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sourced {
+    /// The name of its file.
+    pub file: String,
+    /// The line of the file at which it begins, from 1.
+    pub line: u32,
+    /// The manifest.
+    pub manifest: Manifest,
+}
+
+/// Reads the manifests of one file.
+///
+/// # Errors
+///
+/// Everything that is wrong, in the order of the text. If anything is, nothing is taken.
+pub fn parse(file_name: &str, text: &str) -> Result<Vec<Manifest>, Vec<Problem>> {
+    let sourced = parse_set(&[SourceFile { name: file_name, text }])?;
+    Ok(sourced.into_iter().map(|sourced| sourced.manifest).collect())
+}
+
+/// Reads the manifests of several files as one set, in which every name occurs once and no dependencies form a
+/// circle.
+///
+/// # Errors
+///
+/// Everything that is wrong, in the order of the files and their text. If anything is, nothing is taken.
+pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Vec<Sourced>, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut read = Vec::new();
+    for file in files {
+        let mut found = read_file(*file, &mut read);
+        if found.len() > PROBLEMS_MAX {
+            let rest = found.len().saturating_sub(PROBLEMS_MAX);
+            found.truncate(PROBLEMS_MAX);
+            let place = found.last().map_or_else(Place::default, |last| last.place);
+            found.push(plain(place, format!("{rest} problems more"), "none"));
+        }
+        problems.extend(found.into_iter().map(|finding| finding.in_file(file.name)));
+    }
+    problems.extend(set::check(&read));
+    if !problems.is_empty() {
+        let order = |problem: &Problem| files.iter().position(|file| file.name == problem.file);
+        problems.sort_by_cached_key(|problem| (order(problem), problem.line, problem.column));
+        return Err(problems);
+    }
+    let sourced = read.into_iter().filter_map(|Read { file, node, manifest }| {
+        Some(Sourced { file: file.to_owned(), line: node.place.line, manifest: manifest? })
+    });
+    Ok(sourced.collect())
+}
+
+fn read_file<'a>(file: SourceFile<'a>, read: &mut Vec<Read<'a>>) -> Vec<Finding> {
+    let start = Place { line: 1, column: 1 };
+    let SourceFile { name, text } = file;
+    if text.len() > FILE_BYTES_MAX {
+        let found = format!("{} bytes", text.len());
+        return vec![plain(start, found, &format!("at most {FILE_BYTES_MAX} bytes in a file"))];
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let documents: Vec<_> =
+        documents::divide(text).into_iter().filter(|document| document.has_content).collect();
+    if documents.is_empty() {
+        return vec![plain(start, "no document".to_owned(), "at least one manifest")];
+    }
+    if documents.len() > DOCUMENTS_MAX {
+        let found = format!("{} documents", documents.len());
+        return vec![plain(start, found, &format!("at most {DOCUMENTS_MAX} documents in a file"))];
+    }
+    let mut findings = Vec::new();
+    for document in documents {
+        match tree::read(document.text, document.line_offset) {
+            Err(finding) => findings.push(finding),
+            Ok(node) => {
+                let manifest = match read_node(&node) {
+                    Ok(manifest) => Some(manifest),
+                    Err(found) => {
+                        findings.extend(found);
+                        None
+                    }
+                };
+                read.push(Read { file: name, node, manifest });
+            }
+        }
+    }
+    findings
+}
+
+fn read_node(node: &Node) -> Result<Manifest, Vec<Finding>> {
+    let value = shape::check(node)?;
+    // The schema and the reader come from the same types, so this holds unless one of them is defective. A refusal
+    // is then still better than a wrong agent.
+    let manifest: Manifest = serde_json::from_value(value).map_err(|error| {
+        vec![plain(node.place, format!("what the types refuse ({error})"), "what the schema describes")]
+    })?;
+    let findings = relations::check(&manifest, node);
+    if findings.is_empty() { Ok(manifest) } else { Err(findings) }
+}
+
+fn plain(place: Place, found: String, expected: &str) -> Finding {
+    Finding { place, field: String::new(), found, expected: expected.to_owned(), hint: None }
+}
+
+impl Manifest {
+    /// Reads a manifest from JSON, such as its canonical form, by the same rules as from text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong. The problems have fields but no lines.
+    pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
+        let found = read_node(&Node::from_json(value));
+        found.map_err(|findings| findings.into_iter().map(|finding| finding.in_file("manifest")).collect())
+    }
+}

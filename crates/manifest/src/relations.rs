@@ -1,0 +1,219 @@
+//! Rules that relate several fields of one manifest. They run once every field by itself is right.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use edgeplane_types::SafeLabel;
+
+use crate::{
+    Driver, EnvValue, Manifest, PrepareStep, Spec, is_env_passed,
+    problem::{Finding, Place, Step, excerpt, field, quoted},
+    tree::{Node, Tree},
+    words::EnvName,
+};
+
+/// Finds what is wrong between the fields of `manifest`, which was read from `node`.
+pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
+    let mut findings = Findings { node, all: Vec::new() };
+    let spec = &manifest.spec;
+    commands(spec, &mut findings);
+    unique_names(spec, &mut findings);
+    environment(spec, &mut findings);
+    supervision(spec, &mut findings);
+    if spec.depends_on.contains(&manifest.metadata.name) {
+        let index = spec.depends_on.iter().position(|name| *name == manifest.metadata.name).unwrap_or(0);
+        let path: [Step; 3] =
+            ["spec".into(), "dependsOn".into(), index_of(node, index, &manifest.metadata.name)];
+        findings.add(&path, "the agent itself".to_owned(), "other agents", None);
+    }
+    findings.all
+}
+
+struct Findings<'a> {
+    node: &'a Node,
+    all: Vec<Finding>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, path: &[Step], found: String, expected: impl Into<String>, hint: Option<String>) {
+        let place = locate(self.node, path);
+        self.all.push(Finding { place, field: field(path), found, expected: expected.into(), hint });
+    }
+}
+
+/// Finds where the value at `path` stands; where it was left out, where its nearest parent is named.
+pub(crate) fn locate(root: &Node, path: &[Step]) -> Place {
+    let mut node = root;
+    for step in path {
+        let inner = match (&node.value, step) {
+            (Tree::Map(_), Step::Key(key)) => node.get(key),
+            (Tree::List(items), Step::Index(index)) => items.get(*index),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => return node.named_at,
+        }
+    }
+    node.place
+}
+
+/// The index in the text of an entry of a sorted set.
+fn index_of(root: &Node, fallback: usize, name: &edgeplane_types::AgentName) -> Step {
+    let listed = root.get("spec").and_then(|spec| spec.get("dependsOn"));
+    let items = match listed.map(|node| &node.value) {
+        Some(Tree::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    items.iter().position(|item| item.text() == Some(name.as_str())).unwrap_or(fallback).into()
+}
+
+/// Every command of a manifest, with where it stands.
+pub(crate) fn all_commands(spec: &Spec) -> Vec<(Vec<Step>, &[String])> {
+    let path = |steps: &[&str]| steps.iter().map(|step| Step::from(*step)).collect::<Vec<_>>();
+    let mut all = vec![(path(&["spec", "command"]), spec.command.as_slice())];
+    if let Some(probe) = spec.health.as_ref().and_then(|health| health.exec.as_ref()) {
+        all.push((path(&["spec", "health", "exec", "command"]), &probe.command));
+    }
+    let hooks = &spec.hooks;
+    for (name, hook) in
+        [("preStart", &hooks.pre_start), ("postStart", &hooks.post_start), ("preStop", &hooks.pre_stop)]
+    {
+        if let Some(hook) = hook {
+            all.push((path(&["spec", "hooks", name, "command"]), &hook.command));
+        }
+    }
+    for (index, step) in spec.prepare.iter().enumerate() {
+        if let PrepareStep::Run { run, .. } = step {
+            all.push((vec!["spec".into(), "prepare".into(), index.into(), "run".into()], run));
+        }
+    }
+    all
+}
+
+fn commands(spec: &Spec, findings: &mut Findings<'_>) {
+    for (mut path, command) in all_commands(spec) {
+        let program = command.first().map_or("", String::as_str);
+        path.push(0.into());
+        if program.is_empty() {
+            findings.add(&path, "an empty text".to_owned(), "a program", None);
+        } else if program.chars().any(char::is_control) {
+            findings.add(&path, quoted(program), "a program's name without control characters", None);
+        } else if program.starts_with('~') {
+            let hint = "`~` is not expanded: write the folder's name".to_owned();
+            findings.add(&path, quoted(program), "a program's name or path", Some(hint));
+        } else if command.len() == 1 && program.contains(' ') && !program.contains('/') {
+            let words: Vec<String> =
+                program.split_whitespace().map(|word| format!("{:?}", excerpt(word))).collect();
+            let hint = format!("no shell reads it: did you mean [{}]?", words.join(", "));
+            findings.add(
+                &path,
+                quoted(program),
+                "the program and each argument as an entry of its own",
+                Some(hint),
+            );
+        }
+    }
+}
+
+fn unique_names(spec: &Spec, findings: &mut Findings<'_>) {
+    let ports = |ports: &[crate::Port]| ports.iter().map(|port| port.name.to_string()).collect::<Vec<_>>();
+    let lists: [(&[&str], &str, Vec<String>); 6] = [
+        (&["spec", "inputs"], "name", ports(&spec.inputs)),
+        (&["spec", "outputs"], "name", ports(&spec.outputs)),
+        (&["spec", "skills"], "id", spec.skills.iter().map(|skill| skill.id.to_string()).collect()),
+        (&["spec", "secrets"], "name", spec.secrets.iter().map(|secret| secret.name.to_string()).collect()),
+        (&["spec", "prepare"], "name", spec.prepare.iter().map(|step| step.name().to_string()).collect()),
+        (
+            &["spec", "needs", "env"],
+            "name",
+            spec.needs.env.iter().map(|need| need.name.to_string()).collect(),
+        ),
+    ];
+    for (list, key, names) in lists {
+        let mut seen = BTreeSet::new();
+        for (index, name) in names.into_iter().enumerate() {
+            if seen.contains(&name) {
+                let mut path: Vec<Step> = list.iter().map(|step| Step::from(*step)).collect();
+                path.extend([index.into(), key.into()]);
+                findings.add(&path, format!("{} a second time", quoted(&name)), "each name once", None);
+            }
+            seen.insert(name);
+        }
+    }
+}
+
+fn environment(spec: &Spec, findings: &mut Findings<'_>) {
+    let path = |steps: &[&str]| steps.iter().map(|step| Step::from(*step)).collect::<Vec<_>>();
+    let handles: BTreeMap<&EnvName, &SafeLabel> = spec
+        .env
+        .iter()
+        .filter_map(|(name, value)| match value {
+            EnvValue::Secret { secret } => Some((name, secret)),
+            EnvValue::Text(_) => None,
+        })
+        .collect();
+    for (variable, secret) in &handles {
+        if !spec.secrets.iter().any(|known| known.name == **secret) {
+            let known = spec.secrets.iter().map(|known| known.name.as_str());
+            let hint =
+                crate::problem::nearest(secret.as_str(), known).map(|name| format!("did you mean `{name}`?"));
+            findings.add(
+                &path(&["spec", "env", variable.as_str(), "secret"]),
+                quoted(secret.as_str()),
+                "the name of an entry of spec.secrets",
+                hint,
+            );
+        }
+    }
+    for (index, secret) in spec.secrets.iter().enumerate() {
+        if !handles.values().any(|used| **used == secret.name) {
+            let path: [Step; 4] = ["spec".into(), "secrets".into(), index.into(), "name".into()];
+            let found = format!("{}, which no variable hands over", quoted(secret.name.as_str()));
+            let expected = format!("an entry of spec.env with {{secret: {}}}", secret.name);
+            findings.add(&path, found, expected, None);
+        }
+    }
+    for name in &spec.inherit_env {
+        if spec.env.contains_key(name) {
+            let found = format!("{}, which spec.inheritEnv names too", quoted(name.as_str()));
+            findings.add(&path(&["spec", "env", name.as_str()]), found, "each variable from one place", None);
+        }
+    }
+    for (index, need) in spec.needs.env.iter().enumerate() {
+        let given = spec.env.contains_key(&need.name)
+            || spec.inherit_env.contains(&need.name)
+            || is_env_passed(need.name.as_str());
+        if !given {
+            let path: [Step; 5] = ["spec".into(), "needs".into(), "env".into(), index.into(), "name".into()];
+            let found = format!("{}, which the program would not get", quoted(need.name.as_str()));
+            findings.add(&path, found, "a variable that spec.env sets or spec.inheritEnv names", None);
+        }
+    }
+}
+
+fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
+    let path = |steps: &[&str]| steps.iter().map(|step| Step::from(*step)).collect::<Vec<_>>();
+    let backoff = &spec.restart.backoff;
+    if backoff.initial > backoff.max {
+        let found = format!("{}, more than the longest wait of {}", backoff.initial, backoff.max);
+        let expected = "a first wait of at most spec.restart.backoff.max";
+        findings.add(&path(&["spec", "restart", "backoff", "initial"]), found, expected, None);
+    }
+    if let Some(health) = &spec.health {
+        if health.exec.is_none() && health.quiet_for.is_none() && health.ping.is_none() {
+            let expected = "at least one of exec, quietFor, ping";
+            findings.add(&path(&["spec", "health"]), "no sign to look for".to_owned(), expected, None);
+        }
+        if health.ping.is_some() && !matches!(spec.driver, Driver::Native { .. }) {
+            let hint = "a terminal cannot be pinged: use exec or quietFor".to_owned();
+            let found = "a ping with the terminal driver".to_owned();
+            findings.add(&path(&["spec", "health", "ping"]), found, "the native driver", Some(hint));
+        }
+    }
+    let recording = &spec.recording;
+    if recording.keep.bytes < recording.segment_bytes {
+        let found = format!("{}, less than one segment of {}", recording.keep.bytes, recording.segment_bytes);
+        let expected = "at least spec.recording.segmentBytes";
+        findings.add(&path(&["spec", "recording", "keep", "bytes"]), found, expected, None);
+    }
+}

@@ -1,0 +1,394 @@
+//! Wrong manifests: each is refused, with the line, the field, what was found and what would be right.
+#![expect(clippy::expect_used, reason = "a test")]
+
+use edgeplane_manifest::{DOCUMENTS_MAX, FILE_BYTES_MAX, PROBLEMS_MAX, SourceFile, parse, parse_set};
+
+/// Line of the first line of `spec` in what [`agent`] makes.
+const SPEC: u32 = 7;
+
+/// A manifest with these lines under `spec`, after a driver and a command.
+fn agent(spec: &str) -> String {
+    let mut text = String::from(
+        "apiVersion: edgeplane.dev/v1alpha1\nkind: Agent\nmetadata: {name: a}\nspec:\n  driver: {type: native}\n  \
+         command: [run]\n",
+    );
+    for line in spec.lines() {
+        text.push_str("  ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// A whole manifest with this driver.
+fn driven(driver: &str) -> String {
+    agent("").replace("{type: native}", driver)
+}
+
+/// Expects exactly these problems: line, field, and a part of the message.
+fn check(text: &str, expected: &[(u32, &str, &str)]) {
+    let problems = parse("a.yaml", text).expect_err("it should be refused");
+    let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), expected.len(), "{text}\n{shown:#?}");
+    for (problem, (line, field, part)) in problems.iter().zip(expected) {
+        let message = problem.to_string();
+        assert_eq!((problem.line, problem.field.as_str()), (*line, *field), "{message}");
+        assert!(message.contains(part), "{message:?} should contain {part:?}");
+        assert!(message.starts_with(&format!("a.yaml:{line}:{}: ", problem.column)), "{message}");
+        assert!(problem.column > 0, "{message}");
+    }
+}
+
+fn check_spec(spec: &str, expected: &[(u32, &str, &str)]) {
+    check(&agent(spec), expected);
+}
+
+#[test]
+fn text_that_is_no_manifest() {
+    check("", &[(1, "", "found no document, expected at least one manifest")]);
+    check("# only a comment\n---\n", &[(1, "", "no document")]);
+    check("hello", &[(1, "", "found `hello`, expected a mapping")]);
+    check("- a\n- b\n", &[(1, "", "found a list, expected a mapping")]);
+    check(
+        "{}",
+        &[
+            (1, "apiVersion", "found nothing, expected `edgeplane.dev/v1alpha1`"),
+            (1, "kind", "found nothing, expected `Agent`"),
+            (1, "metadata", "found nothing, expected a mapping"),
+            (1, "spec", "found nothing, expected a mapping"),
+        ],
+    );
+}
+
+#[test]
+fn yaml_that_cannot_be_read() {
+    check("a: [1\nb: 2", &[(2, "", "text that is not YAML")]);
+    check("a: 1\n  b: 2\n", &[(2, "", "mapping values are not allowed")]);
+    check("a: 'x\n", &[(2, "", "well-formed YAML")]);
+    check("a: @b", &[(1, "", "unexpected character")]);
+    check("a: \u{0}", &[(1, "", "not YAML")]);
+    check("a: 1\na: 2\n", &[(2, "", "found the key `a` a second time, expected each key once")]);
+    check("a: *nowhere", &[(1, "", "found an alias of nothing")]);
+    check("a: &x [*x]", &[(1, "", "contains itself")]);
+    check("x: &x {a: 1}\ny:\n  <<: *x\n", &[(3, "", "found a merge key")]);
+    check("a: !python/object x", &[(1, "", "found the tag")]);
+    check("a: 1\n...\nb: 2\n", &[(3, "", "a second document after `...`")]);
+    check("[a]: b", &[(1, "", "expected keys that are plain text")]);
+}
+
+#[test]
+fn documents_beyond_the_bounds() {
+    let deep = format!("a: {}1{}", "[".repeat(100), "]".repeat(100));
+    check(&deep, &[(1, "", "at most 24 levels")]);
+    let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+    for level in 1..9 {
+        let previous = vec![format!("*a{}", level - 1); 10].join(",");
+        bomb.push_str(&format!("a{level}: &a{level} [{previous}]\n"));
+    }
+    let problems = parse("a.yaml", &bomb).expect_err("a bomb");
+    assert!(problems[0].to_string().contains("aliases"), "{}", problems[0]);
+    let large = "#".repeat(FILE_BYTES_MAX + 1);
+    check(&large, &[(1, "", "found 1048577 bytes, expected at most 1048576 bytes in a file")]);
+    let many = "---\na: 1\n".repeat(DOCUMENTS_MAX + 1);
+    check(&many, &[(1, "", "found 1001 documents, expected at most 1000 documents in a file")]);
+}
+
+#[test]
+fn problems_are_reported_to_a_bound() {
+    let mut text = agent("");
+    for index in 0..(PROBLEMS_MAX + 500) {
+        text.push_str(&format!("key{index}: 1\n"));
+    }
+    let problems = parse("a.yaml", &text).expect_err("unknown keys");
+    assert_eq!(problems.len(), PROBLEMS_MAX + 1);
+    assert!(problems.last().is_some_and(|last| last.to_string().contains("problems more")));
+}
+
+#[test]
+fn head_of_a_document() {
+    let smallest = agent("");
+    check(&smallest.replace("v1alpha1", "v1"), &[(1, "apiVersion", "expected `edgeplane.dev/v1alpha1`")]);
+    check(
+        &smallest.replace("Agent", "Schedule"),
+        &[(2, "kind", "kind `Schedule` is not served by this version")],
+    );
+    check(&smallest.replace("Agent", "agent"), &[(2, "kind", "did you mean `Agent`?")]);
+    check(&smallest.replace("{name: a}", "{}"), &[(3, "metadata.name", "found nothing")]);
+    check(
+        &smallest.replace("{name: a}", "{name: My_Agent}"),
+        &[(3, "metadata.name", "did you mean `my-agent`?")],
+    );
+    check(
+        &smallest.replace("{name: a}", "{name: a, lables: {}}"),
+        &[(3, "metadata.lables", "did you mean `labels`?")],
+    );
+    check(
+        &smallest.replace("{name: a}", "{name: a, labels: {a b: c}}"),
+        &[(3, "metadata.labels[\"a b\"]", "the key")],
+    );
+    check(
+        &smallest.replace("{name: a}", "{name: a, labels: {a: c d}}"),
+        &[(3, "metadata.labels.a", "`c d`")],
+    );
+    check(
+        &smallest.replace("{name: a}", "{name: a, author: [x]}"),
+        &[(3, "metadata.author", "a list, expected text")],
+    );
+    check(
+        &smallest.replace("{name: a}", "{name: a, description: \"\\e[31m\"}"),
+        &[(3, "metadata.description", "the control character `\\u{1b}`")],
+    );
+    check(&format!("{smallest}status: {{}}\n"), &[(7, "status", "one of apiVersion, kind, metadata, spec")]);
+}
+
+#[test]
+fn drivers_and_substrates() {
+    check(&driven("{type: acp}"), &[(5, "spec.driver.type", "driver `acp` is not served by this version")]);
+    check(&driven("{type: exec}"), &[(5, "spec.driver.type", "driver `exec` is not served by this version")]);
+    check(&driven("{type: terminl}"), &[(5, "spec.driver.type", "did you mean `terminal`?")]);
+    check(&driven("{}"), &[(5, "spec.driver.type", "found nothing, expected one of native, terminal")]);
+    check(&driven("native"), &[(5, "spec.driver", "found `native`, expected a mapping")]);
+    check(
+        &driven("{type: native, comment: x}"),
+        &[(5, "spec.driver.comment", "expected one of stdio, type")],
+    );
+    check(&driven("{type: terminal, submit: ''}"), &[(5, "spec.driver.submit", "found an empty text")]);
+    check_spec("substrate: {type: tmux}", &[(SPEC, "spec.substrate.type", "substrate `tmux` is not served")]);
+}
+
+#[test]
+fn programs() {
+    check(
+        &agent("").replace("[run]", "[]"),
+        &[(6, "spec.command", "a list of 0, expected at least 1 entry")],
+    );
+    check(&agent("").replace("[run]", "run"), &[(6, "spec.command", "found `run`, expected a list")]);
+    check(&agent("").replace("[run]", "['']"), &[(6, "spec.command[0]", "found an empty text")]);
+    check(
+        &agent("").replace("[run]", "[\"a\\nb\"]"),
+        &[(6, "spec.command[0]", "without control characters")],
+    );
+    check(
+        &agent("").replace("[run]", "[a, \"b\\0\"]"),
+        &[(6, "spec.command[1]", "the control character `\\u{0}`")],
+    );
+    check(&agent("").replace("[run]", "[~/bin/x]"), &[(6, "spec.command[0]", "`~` is not expanded")]);
+    check(
+        &agent("").replace("[run]", "[python -m x]"),
+        &[(6, "spec.command[0]", "did you mean [\"python\", \"-m\", \"x\"]?")],
+    );
+    check(
+        &agent("").replace("  command: [run]\n", ""),
+        &[(4, "spec.command", "found nothing, expected a list")],
+    );
+    check_spec("args: [{}]", &[(SPEC, "spec.args[0]", "found a mapping, expected text")]);
+    check_spec("cwd: ~/x", &[(SPEC, "spec.cwd", "`~` is not expanded")]);
+    check_spec("cwd: \"a\\tb\"", &[(SPEC, "spec.cwd", "a path without control characters")]);
+    check_spec("terminal: {cols: 1}", &[(SPEC, "spec.terminal.cols", "a whole number from 2 to 1000")]);
+    check_spec("terminal: {rows: 1001}", &[(SPEC, "spec.terminal.rows", "found `1001`")]);
+    check_spec("terminal: {rows: '24'}", &[(SPEC, "spec.terminal.rows", "write it without quotes")]);
+    check_spec("user: Root User", &[(SPEC, "spec.user", "a user's name")]);
+    check_spec("run: paused", &[(SPEC, "spec.run", "one of running, stopped")]);
+    check_spec("state: statefull", &[(SPEC, "spec.state", "did you mean `stateful`?")]);
+    check_spec("noNewPrivs: no", &[(SPEC, "spec.noNewPrivs", "did you mean `false`?")]);
+}
+
+#[test]
+fn environment_and_secrets() {
+    check_spec("env: {A-B: c}", &[(SPEC, "spec.env.A-B", "found the key `A-B`, expected a variable name")]);
+    check_spec("env: {EDGEPLANE_SOCKET: c}", &[(SPEC, "spec.env.EDGEPLANE_SOCKET", "or with EDGEPLANE_")]);
+    check_spec("env: {A: }", &[(SPEC, "spec.env.A", "found nothing, expected text or a mapping")]);
+    check_spec("env: {A: [b]}", &[(SPEC, "spec.env.A", "found a list")]);
+    check_spec(
+        "env: {A: {secret: t}}",
+        &[(SPEC, "spec.env.A.secret", "the name of an entry of spec.secrets")],
+    );
+    check_spec("inheritEnv: [A, A]", &[(SPEC, "spec.inheritEnv[1]", "found `A` a second time")]);
+    check_spec("env: {A: b}\ninheritEnv: [A]", &[(SPEC, "spec.env.A", "each variable from one place")]);
+    check_spec(
+        "secrets: [{name: t, from: {env: T}}]",
+        &[(SPEC, "spec.secrets[0].name", "no variable hands over")],
+    );
+    check_spec(
+        "env: {A: {secret: t}}\nsecrets:\n- {name: t, from: {env: T}}\n- {name: t, from: {file: x}}",
+        &[(SPEC + 3, "spec.secrets[1].name", "`t` a second time")],
+    );
+    check_spec(
+        "secrets: [{name: t, value: hunter2}]",
+        &[
+            (SPEC, "spec.secrets[0].from", "found nothing"),
+            (SPEC, "spec.secrets[0].value", "unknown key `value`"),
+        ],
+    );
+    check_spec(
+        "secrets: [{name: t, from: {vault: x}}]",
+        &[(SPEC, "spec.secrets[0].from", "one of file, env")],
+    );
+    check_spec(
+        "secrets: [{name: t, from: {env: T, file: x}}]",
+        &[(SPEC, "spec.secrets[0].from", "`file` and `env`")],
+    );
+    check_spec(
+        "secrets: [{name: t, from: {env: T}, as: pipe}]",
+        &[(SPEC, "spec.secrets[0].as", "file, fd, env")],
+    );
+    check_spec("needs: {env: [{name: X}]}", &[(SPEC, "spec.needs.env[0].name", "the program would not get")]);
+    check_spec("needs: {env: [X]}", &[(SPEC, "spec.needs.env[0]", "found `X`, expected a mapping")]);
+}
+
+#[test]
+fn supervision() {
+    check_spec(
+        "restart:\n  policy: allways",
+        &[(
+            SPEC + 1,
+            "spec.restart.policy",
+            "found `allways`, expected one of always, on_failure, never (did you mean `always`?)",
+        )],
+    );
+    check_spec("policy: always", &[(SPEC, "spec.policy", "it belongs under `spec.restart`")]);
+    check_spec(
+        "restart: {backoff: {initial: 10}}",
+        &[(SPEC, "spec.restart.backoff.initial", "such as `10s`")],
+    );
+    check_spec(
+        "restart: {backoff: {initial: 2m}}",
+        &[(SPEC, "spec.restart.backoff.initial", "longest wait of 1m")],
+    );
+    check_spec("restart: {backoff: {max: 2d}}", &[(SPEC, "spec.restart.backoff.max", "from 0s to 1d")]);
+    check_spec(
+        "restart: {backoff: {jitterPercent: 101}}",
+        &[(SPEC, "spec.restart.backoff.jitterPercent", "a whole number from 0 to 100")],
+    );
+    check_spec(
+        "restart: {maxRestarts: 5}",
+        &[(SPEC, "spec.restart.maxRestarts", "one of backoff, breaker, policy")],
+    );
+    check_spec("health: {}", &[(SPEC, "spec.health", "at least one of exec, quietFor, ping")]);
+    check_spec("health: {exec: {command: []}}", &[(SPEC, "spec.health.exec.command", "at least 1 entry")]);
+    check_spec("health: {quietFor: soon}", &[(SPEC, "spec.health.quietFor", "a span of time")]);
+    let pinged = agent("health: {ping: {interval: 5s}}").replace("native", "terminal");
+    check(&pinged, &[(SPEC, "spec.health.ping", "a terminal cannot be pinged")]);
+    check_spec(
+        "stop: {signal: SIGSTOP}",
+        &[(SPEC, "spec.stop.signal", "a signal that asks a program to end")],
+    );
+    check_spec("stop: {signal: sigterm}", &[(SPEC, "spec.stop.signal", "did you mean `SIGTERM`?")]);
+    check_spec("stop: {signal: 99}", &[(SPEC, "spec.stop.signal", "found `99`")]);
+    check_spec("stop: {grace: -1s}", &[(SPEC, "spec.stop.grace", "found `-1s`")]);
+    check_spec(
+        "hooks: {prestart: {command: [a]}}",
+        &[(SPEC, "spec.hooks.prestart", "did you mean `preStart`?")],
+    );
+    check_spec(
+        "hooks: {preStart: {command: [\"\"]}}",
+        &[(SPEC, "spec.hooks.preStart.command[0]", "a program")],
+    );
+    check_spec("limits: {memory: 64MB}", &[(SPEC, "spec.limits.memory", "did you mean `64MiB`?")]);
+    check_spec("limits: {memory: 1K}", &[(SPEC, "spec.limits.memory", "from 1MiB to 1024TiB")]);
+    check_spec("limits: {cpu: 0.0001}", &[(SPEC, "spec.limits.cpu", "to a thousandth")]);
+    check_spec("limits: {pids: 0}", &[(SPEC, "spec.limits.pids", "a whole number from 1 to 4194304")]);
+    check_spec("limits: {open_files: 5}", &[(SPEC, "spec.limits.open_files", "did you mean `openFiles`?")]);
+}
+
+#[test]
+fn interface_record_and_installing() {
+    check_spec("inputs: [{name: x}, {name: x}]", &[(SPEC, "spec.inputs[1].name", "each name once")]);
+    check_spec("inputs: [{name: x, mediaType: text}]", &[(SPEC, "spec.inputs[0].mediaType", "a media type")]);
+    check_spec("outputs: [{name: x, schema: 5}]", &[(SPEC, "spec.outputs[0].schema", "a JSON Schema")]);
+    check_spec(
+        "inputs: [{name: x, schema: {multipleOf: 0.5}}]",
+        &[(SPEC, "spec.inputs[0].schema.multipleOf", "the record holds no fractions")],
+    );
+    check_spec("skills: [{name: x}]", &[(SPEC, "spec.skills[0].id", "found nothing")]);
+    check_spec("dependsOn: [a]", &[(SPEC, "spec.dependsOn[0]", "the agent itself")]);
+    check_spec("delivery: {ambiguous: keep}", &[(SPEC, "spec.delivery.ambiguous", "redeliver, hold, drop")]);
+    check_spec("inbox: {max: 0}", &[(SPEC, "spec.inbox.max", "from 1 to 1000000")]);
+    check_spec(
+        "recording: {keep: {bytes: 1MiB}}",
+        &[(SPEC, "spec.recording.keep.bytes", "one segment of 4MiB")],
+    );
+    check_spec("recording: {onFull: stop}", &[(SPEC, "spec.recording.onFull", "one of gap, pause")]);
+    check_spec("deployment: {}", &[(SPEC, "spec.deployment", "one of service, artifact")]);
+    check_spec(
+        "deployment: {artifact: {path: a.tar}}",
+        &[(SPEC, "spec.deployment.artifact.digest", "`sha256:`")],
+    );
+    check_spec("prepare: [{name: x}]", &[(SPEC, "spec.prepare[0]", "one of run, fetch")]);
+    check_spec(
+        "prepare: [{name: x, run: [a], fetch: {}}]",
+        &[(SPEC, "spec.prepare[0]", "`run` and `fetch`")],
+    );
+    let fetch = |from: &str| {
+        format!("prepare: [{{name: x, fetch: {{from: {from}, to: m, digest: 'sha256:{}'}}}}]", "0".repeat(64))
+    };
+    check_spec(
+        &fetch("{file: 'https://example.org/m'}"),
+        &[(SPEC, "spec.prepare[0].fetch.from.file", "nothing is fetched from the network")],
+    );
+    check_spec(
+        &fetch("{http: x}"),
+        &[
+            (SPEC, "spec.prepare[0].fetch.from.file", "found nothing"),
+            (SPEC, "spec.prepare[0].fetch.from.http", "this version fetches nothing from the network"),
+        ],
+    );
+}
+
+/// Proves LIFE-026.
+#[test]
+fn all_problems_of_all_documents_are_reported_in_order() {
+    let first = agent("run: walking\nlimits: {pids: many, cpu: lots}");
+    let text = format!(
+        "{first}---\n{}---\na: [\n---\n{}",
+        agent("stat: x"),
+        agent("").replace("name: a", "name: b")
+    );
+    check(
+        &text,
+        &[
+            (7, "spec.run", "`walking`"),
+            (8, "spec.limits.pids", "`many`"),
+            (8, "spec.limits.cpu", "`lots`"),
+            (12, "metadata.name", "`a` a second time"),
+            (16, "spec.stat", "did you mean `state`?"),
+            (18, "", "not YAML"),
+        ],
+    );
+}
+
+#[test]
+fn names_and_dependencies_of_a_set() {
+    let named = |name: &str, spec: &str| agent(spec).replace("name: a", &format!("name: {name}"));
+    let (one, two) = (named("x", "dependsOn: [y]"), named("y", "dependsOn: [z, outside]"));
+    let three = named("z", "dependsOn: [x]");
+    let set = |texts: &[(&'static str, &str)]| {
+        let files: Vec<_> = texts.iter().map(|(name, text)| SourceFile { name, text }).collect();
+        parse_set(&files).map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    assert_eq!(set(&[("1", &one), ("2", &two)]).map(|set| set.len()), Ok(2));
+    let circle = set(&[("1", &one), ("2", &two), ("3", &three)]).expect_err("a circle");
+    assert_eq!(
+        circle,
+        [
+            "1:7:14: spec.dependsOn: found agents that wait for each other: x -> y -> z -> x, expected dependencies \
+         without a circle"
+        ]
+    );
+    let ring: String = (0..100)
+        .map(|index| {
+            format!(
+                "---\n{}",
+                named(&format!("r{index:02}"), &format!("dependsOn: [r{:02}]", (index + 1) % 100))
+            )
+        })
+        .collect();
+    let long = set(&[("1", &ring)]).expect_err("a long circle");
+    assert!(long[0].contains("r00 -> r01 -> ") && long[0].contains("r08 -> … -> r00,"), "{}", long[0]);
+    let twice = set(&[("1", &one), ("2", &one)]).expect_err("one name twice");
+    assert_eq!(
+        twice,
+        ["2:3:18: metadata.name: found `x` a second time, expected each agent's name once (first at \
+                       1:3:18)"]
+    );
+}
