@@ -1,0 +1,20 @@
+//! Parameters and results of the methods.
+//!
+//! Objects that people also see (`AgentView`) are shaped like their manifests, in camel case; parameters and the
+//! other results are in snake case, like the rest of the protocol.
+
+pub mod agent;
+pub mod core;
+pub mod memory;
+pub mod message;
+pub mod node;
+pub mod stream;
+pub mod terminal;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Nothing to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Empty {}

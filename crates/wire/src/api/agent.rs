@@ -1,0 +1,244 @@
+//! Agents: declare, look at, move through their life.
+
+use std::collections::BTreeMap;
+
+use edgeplane_types::{
+    Activity, AgentId, Continuity, Desired, Epoch, Evidence, Generation, Phase, Timestamp,
+    identity::{Identities, ProcessIdentity},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A file of manifests, as text: the node itself says where it is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Its name in messages.
+    pub file: String,
+    /// Its content.
+    pub text: String,
+    /// The folder that relative paths in it start from.
+    pub folder: String,
+}
+
+/// Declares agents or changes what is declared. All or nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyParams {
+    /// The files.
+    pub documents: Vec<Document>,
+    /// Only say what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What an apply did, agent by agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApplyResult {
+    /// In the order of the documents.
+    pub items: Vec<Applied>,
+}
+
+/// What was done to one agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Applied {
+    /// The agent's name.
+    pub name: String,
+    /// The agent's id; absent in a dry run of a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// What changed.
+    pub change: Change,
+    /// Version of what is wanted of it.
+    pub generation: Generation,
+    /// What the change means for a running program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What changed about a declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is new.
+    Created,
+    /// It is different.
+    Updated,
+    /// It is as it was.
+    Unchanged,
+}
+
+/// Names an agent, by name or id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentParams {
+    /// Name or id.
+    pub agent: String,
+}
+
+/// Names an agent and says why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeParams {
+    /// Name or id.
+    pub agent: String,
+    /// Why, for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Where an agent stands after a request; the change itself may still be under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeResult {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub agent_id: AgentId,
+    /// Its phase now.
+    pub phase: Phase,
+    /// What it is meant to do.
+    pub desired: Desired,
+    /// Its newest epoch.
+    pub epoch: Epoch,
+}
+
+/// Lists agents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListParams {
+    /// Only those with all of these labels.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Only those in this phase.
+    #[serde(default)]
+    pub phase: Option<Phase>,
+    /// Also those that are retired.
+    #[serde(default)]
+    pub retired: bool,
+}
+
+/// Agents, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListResult {
+    /// The agents.
+    pub items: Vec<AgentView>,
+}
+
+/// An agent: its manifest and where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentView {
+    /// Version of the manifest's form.
+    pub api_version: String,
+    /// Always `Agent`.
+    pub kind: String,
+    /// Its metadata, with its id.
+    pub metadata: Value,
+    /// Its manifest's `spec`, defaults filled in.
+    pub spec: Value,
+    /// Where it stands.
+    pub status: AgentStatus,
+}
+
+/// Where an agent stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentStatus {
+    /// As the node observes it.
+    pub phase: Phase,
+    /// As it is meant to be.
+    pub desired: Desired,
+    /// Version of what is wanted.
+    pub generation: Generation,
+    /// Version that its program was started with.
+    pub observed_generation: Generation,
+    /// What it is doing.
+    pub activity: Activity,
+    /// How that is known.
+    pub activity_evidence: Evidence,
+    /// Its newest epoch.
+    pub epoch: Epoch,
+    /// Restarts by policy since somebody last started it.
+    pub restarts: u32,
+    /// How much context the newest epoch began with.
+    pub continuity: Continuity,
+    /// Why it is in its phase, where there is something to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Its program's process, while one lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessIdentity>,
+    /// When its newest epoch started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When the next start is due, in backoff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_start_at: Option<Timestamp>,
+    /// Messages that wait for it.
+    pub waiting_messages: u64,
+    /// Bytes of output of its newest epoch.
+    pub output_bytes: u64,
+    /// Whether its probe, if it has one, last succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healthy: Option<bool>,
+    /// All seven identities.
+    pub identities: Identities,
+}
+
+/// Waits until an agent is in one of some phases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WaitParams {
+    /// Name or id.
+    pub agent: String,
+    /// Any of these will do.
+    pub phases: Vec<Phase>,
+    /// Longest wait in milliseconds.
+    pub timeout_ms: u64,
+}
+
+/// Runs an agent's `prepare` steps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InstallResult {
+    /// The agent's name.
+    pub name: String,
+    /// What was done, step by step.
+    pub steps: Vec<InstallStep>,
+}
+
+/// One step of an installation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InstallStep {
+    /// Its name.
+    pub name: String,
+    /// `done`, or `present` if there was nothing to do.
+    pub outcome: String,
+    /// How long it took in milliseconds.
+    pub took_ms: u64,
+}
+
+/// An agent's past epochs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EpochsResult {
+    /// Oldest first.
+    pub items: Vec<EpochView>,
+}
+
+/// One epoch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EpochView {
+    /// Its number.
+    pub epoch: Epoch,
+    /// When its program ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When it was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// Bytes of output.
+    pub output_bytes: u64,
+}

@@ -1,0 +1,113 @@
+//! What every endpoint answers.
+
+use edgeplane_types::{AgentId, NodeId, NodeName, SafeLabel};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Greets a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InitializeParams {
+    /// Protocol versions that the caller speaks, as dates.
+    #[serde(default)]
+    pub versions: Vec<String>,
+    /// The caller's program and version, for logs.
+    #[serde(default)]
+    pub client: Option<String>,
+}
+
+/// Protocol versions that this code speaks, newest first.
+pub const PROTOCOL_VERSIONS: &[&str] = &["2026-11-01"];
+
+/// The node's greeting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InitializeResult {
+    /// The protocol version to speak.
+    pub version: String,
+    /// The daemon's version.
+    pub server: String,
+    /// The node.
+    pub node_id: NodeId,
+    /// The node's name.
+    pub node: NodeName,
+    /// As whom the node knows the caller.
+    pub caller: CallerView,
+    /// Profiles that are served.
+    pub profiles: Vec<String>,
+}
+
+/// As whom the node knows a caller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallerView {
+    /// The name that a header would show.
+    pub principal: SafeLabel,
+    /// The agent that the caller is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// By what that is known.
+    pub proof: edgeplane_types::Proof,
+    /// What the proof is worth.
+    pub assurance: edgeplane_types::Assurance,
+    /// What else is to be said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Asks which methods there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DescribeParams {
+    /// Only this profile.
+    #[serde(default)]
+    pub profile: Option<String>,
+}
+
+/// The catalogue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DescribeResult {
+    /// The methods, in the catalogue's order.
+    pub methods: Vec<MethodView>,
+}
+
+/// One method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MethodView {
+    /// `profile/object.action`.
+    pub name: String,
+    /// What it does.
+    pub summary: String,
+    /// `read` or `write`.
+    pub effect: String,
+    /// Error names of its own, beside those every method has.
+    pub errors: Vec<String>,
+    /// Version of EdgePlane that began to serve it.
+    pub since: String,
+    /// JSON Schema of its parameters.
+    pub params: Value,
+    /// JSON Schema of its result.
+    pub result: Value,
+}
+
+/// How the node is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthResult {
+    /// `ok` or `degraded`.
+    pub status: String,
+    /// What was looked at.
+    pub checks: Vec<Check>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// Its name.
+    pub name: String,
+    /// `ok`, `warn` or `fail`.
+    pub status: String,
+    /// What was found.
+    pub detail: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
