@@ -1,0 +1,202 @@
+//! The read models: pure folds of the events, each with a version, each rebuilt from the events when that changes.
+//!
+//! A fold sees one event after the other and the rows that it made itself; no clock, no body, no other model. So a
+//! model's rows are a function of the record, and [`digest`](rebuild::digest) can prove it.
+
+mod agents;
+mod epochs;
+mod memory;
+mod messages;
+mod recordings;
+
+pub(crate) mod rebuild;
+
+use edgeplane_types::{AgentId, Epoch, Event, MessageId, StreamName};
+use rusqlite::{Connection, Params};
+
+use crate::sqlite::is_constraint;
+
+/// A read model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Model {
+    /// What each agent is.
+    Agents,
+    /// The epochs of each agent.
+    Epochs,
+    /// Messages and their receipts.
+    Messages,
+    /// The keys of each agent's memory.
+    Memory,
+    /// Segments and gaps of recordings.
+    Recordings,
+}
+
+impl Model {
+    /// Every model, in the order in which they fold.
+    pub const ALL: [Self; 5] = [Self::Agents, Self::Epochs, Self::Messages, Self::Memory, Self::Recordings];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agents => "agents",
+            Self::Epochs => "epochs",
+            Self::Messages => "messages",
+            Self::Memory => "memory",
+            Self::Recordings => "recordings",
+        }
+    }
+
+    pub(crate) fn definition(self) -> &'static Definition {
+        match self {
+            Self::Agents => &agents::DEFINITION,
+            Self::Epochs => &epochs::DEFINITION,
+            Self::Messages => &messages::DEFINITION,
+            Self::Memory => &memory::DEFINITION,
+            Self::Recordings => &recordings::DEFINITION,
+        }
+    }
+}
+
+/// Why an event does not fit what came before it. The batch with it is refused; the record never holds it.
+#[derive(Debug, thiserror::Error)]
+pub enum FoldError {
+    /// A fact about an agent stands in a stream that is not that agent's.
+    #[error("it does not belong into stream `{0}`")]
+    WrongStream(StreamName),
+    /// The agent was never declared.
+    #[error("agent {0} is not declared")]
+    UnknownAgent(AgentId),
+    /// The agent is declared already.
+    #[error("agent {0} is declared already")]
+    DeclaredTwice(AgentId),
+    /// Another agent that is not retired has the name.
+    #[error("name `{name}` is taken in tenant `{tenant}`")]
+    NameTaken {
+        /// The namespace.
+        tenant: String,
+        /// The name.
+        name: String,
+    },
+    /// The epoch is not the agent's newest, or for a start not a newer one.
+    #[error("epoch {epoch} of agent {agent} is not current")]
+    StaleEpoch {
+        /// The agent.
+        agent: AgentId,
+        /// The epoch that the fact names.
+        epoch: Epoch,
+    },
+    /// The message was never accepted.
+    #[error("message {0} was not accepted")]
+    UnknownMessage(MessageId),
+    /// The message was accepted already.
+    #[error("message {0} is accepted already")]
+    AcceptedTwice(MessageId),
+    /// The sender has used the key for another message.
+    #[error("idempotency key `{key}` of `{principal}` is used already")]
+    KeyUsed {
+        /// The sender.
+        principal: String,
+        /// The key.
+        key: String,
+    },
+    /// The version is not newer than the key's newest.
+    #[error("version {version} of key `{key}` is not newer")]
+    StaleVersion {
+        /// The key.
+        key: String,
+        /// The version that the fact names.
+        version: u64,
+    },
+    /// The segment is sealed already.
+    #[error("segment {segment} of epoch {epoch} is sealed already")]
+    SealedTwice {
+        /// The epoch.
+        epoch: Epoch,
+        /// The segment.
+        segment: u32,
+    },
+    /// A part of the fact cannot be written as JSON.
+    #[error("it cannot be written as JSON")]
+    Json(#[source] serde_json::Error),
+    /// The database failed; this says nothing about the event.
+    #[error("the database failed")]
+    Database(#[source] rusqlite::Error),
+}
+
+/// One model.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// Grows when the fold or the tables change, so that the rows are made anew.
+    pub(crate) version: i64,
+    /// Makes the tables.
+    pub(crate) schema: &'static str,
+    /// Each table with the columns that order its rows.
+    pub(crate) tables: &'static [(&'static str, &'static str)],
+    pub(crate) fold: fn(&Step<'_>) -> Result<(), FoldError>,
+}
+
+/// An event being folded.
+#[derive(Debug)]
+pub(crate) struct Step<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) pos: u64,
+    pub(crate) event: &'a Event,
+}
+
+impl Step<'_> {
+    /// The agent whose stream the event is in.
+    fn agent(&self) -> Result<AgentId, FoldError> {
+        match self.event.stream {
+            StreamName::Agent(agent) => Ok(agent),
+            other @ (StreamName::Node(_) | StreamName::Workspace(_)) => Err(FoldError::WrongStream(other)),
+        }
+    }
+
+    fn ts(&self) -> i64 {
+        self.event.ts.as_micros()
+    }
+
+    /// Runs a statement and says how many rows it changed.
+    fn run<P: Params>(&self, sql: &str, params: P) -> Result<usize, FoldError> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(params))
+            .map_err(FoldError::Database)
+    }
+
+    /// Changes rows that exist. What would bring a retired agent back beside a new one of its name does not fit.
+    fn change<P: Params>(&self, sql: &str, params: P) -> Result<usize, FoldError> {
+        self.run(sql, params).map_err(|error| match &error {
+            FoldError::Database(source)
+                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
+            {
+                self.agent().map_or_else(|other| other, FoldError::UnknownAgent)
+            }
+            _ => error,
+        })
+    }
+
+    /// Inserts a row; `taken` says what it means that there is one already.
+    fn insert<P: Params>(
+        &self,
+        sql: &str,
+        params: P,
+        taken: impl FnOnce(&rusqlite::Error) -> FoldError,
+    ) -> Result<(), FoldError> {
+        match self.run(sql, params) {
+            Ok(_) => Ok(()),
+            Err(FoldError::Database(error)) if is_constraint(&error) => Err(taken(&error)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<String, FoldError> {
+    serde_json::to_string(value).map_err(FoldError::Json)
+}
+
+/// Folds an event into every model.
+pub(crate) fn fold(step: &Step<'_>) -> Result<(), FoldError> {
+    Model::ALL.iter().try_for_each(|model| (model.definition().fold)(step))
+}

@@ -1,0 +1,18 @@
+//! The record as its users see it: one program, so that it is linked once.
+
+#[cfg(test)]
+mod appending;
+#[cfg(test)]
+mod auditing;
+#[cfg(test)]
+mod crashing;
+#[cfg(test)]
+mod erasing;
+#[cfg(test)]
+mod filling;
+#[cfg(test)]
+mod folding;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod support;
