@@ -1,0 +1,145 @@
+//! What clients say, and what is done about it.
+
+use edgeplane_os::{Signal, signals};
+use edgeplane_wire::shim::{FromShim, ToShim};
+
+use super::{Engine, now_us};
+use crate::{
+    client::{Client, Standing, Token},
+    clients::Hello,
+};
+
+impl Engine {
+    /// Takes apart what came with the launch, before anything is polled.
+    pub(super) fn take_frames_of_all(&mut self) {
+        let tokens: Vec<Token> = self.clients.iter().map(|client| client.token).collect();
+        for token in tokens {
+            self.take_frames(token);
+        }
+    }
+
+    /// Reads once from a client and does what its whole frames say.
+    pub(super) fn take_bytes(&mut self, token: Token) {
+        let Some(client) = self.clients.get(token) else { return };
+        client.receive(self.buffer.as_mut_slice());
+        self.take_frames(token);
+    }
+
+    fn take_frames(&mut self, token: Token) {
+        let Some(inbox) = self.clients.get(token).map(Client::take_inbox) else { return };
+        let mut used = 0_usize;
+        while let Some(rest) = inbox.get(used..).filter(|rest| !rest.is_empty()) {
+            // Who was refused is no longer listened to.
+            let Some(client) = self.clients.get(token) else { return };
+            if matches!(client.standing, Standing::Refused { .. }) {
+                used = inbox.len();
+                break;
+            }
+            match client.next_frame(rest) {
+                Ok(Some((body, len))) => {
+                    used = used.saturating_add(len);
+                    self.take_frame(token, body);
+                }
+                Ok(None) => break,
+                Err(_too_long) => self.refuse(token, "the frame is longer than it may be"),
+            }
+        }
+        if let Some(client) = self.clients.get(token) {
+            client.give_back(inbox, used);
+        }
+    }
+
+    fn take_frame(&mut self, token: Token, body: &[u8]) {
+        let Ok(frame) = ToShim::decode(body) else {
+            return self.refuse(token, "the frame is none that this shim knows");
+        };
+        let (is_proven, controls) =
+            self.clients.get(token).map_or((false, false), |client| (client.is_proven(), client.controls()));
+        match frame {
+            ToShim::Hello { version_min, version_max, key, role } => {
+                if is_proven {
+                    return self.refuse(token, "the conversation is open already");
+                }
+                self.hello(token, &Hello { versions: (version_min, version_max), key, role });
+            }
+            _ if !is_proven => self.refuse(token, "the first frame must be a hello"),
+            ToShim::Subscribe => self.subscribe(token),
+            ToShim::Status => {
+                let status = self.status();
+                self.clients.send(token, &FromShim::Status(status));
+            }
+            ToShim::InputState { id } => {
+                let outcome = self.inputs.state(&id);
+                self.clients.send(token, &FromShim::Input { id, outcome });
+            }
+            _ if !controls => self.refuse(token, "an observer may only read"),
+            ToShim::Launch { .. } => self.refuse(token, "the program was launched already"),
+            frame => self.control(token, &frame),
+        }
+    }
+
+    fn control(&mut self, token: Token, frame: &ToShim<'_>) {
+        let now = now_us();
+        match *frame {
+            ToShim::Input { id, kind, bytes } => {
+                let at_once = self.inputs.push(token, id, kind, bytes);
+                if let Some(outcome) = at_once {
+                    self.clients.send(token, &FromShim::Input { id, outcome });
+                }
+                self.write_inputs(now);
+            }
+            ToShim::CloseInput => {
+                self.inputs.end();
+                self.write_inputs(now);
+            }
+            ToShim::Resize { cols, rows } => {
+                if self.program.resize(cols, rows) {
+                    self.recording.resize(now, cols, rows);
+                }
+            }
+            ToShim::Signal { signal, scope } => match signals::from_number(signal) {
+                Some(signal) => self.program.signal(signal, scope),
+                None => self.refuse_signal(token),
+            },
+            ToShim::Stop { grace_ms, signal } => match signals::from_number(signal) {
+                Some(signal) => self.stop(now, signal, grace_ms),
+                None => self.refuse_signal(token),
+            },
+            ToShim::Kill => self.stop(now, Signal::KILL, 0),
+            ToShim::Sync => {
+                self.recording.sync(now);
+                let offset = self.recording.synced();
+                self.clients.send(token, &FromShim::Synced { offset });
+            }
+            // Answered before the rights were looked at.
+            ToShim::Hello { .. }
+            | ToShim::Subscribe
+            | ToShim::Status
+            | ToShim::InputState { .. }
+            | ToShim::Launch { .. } => {}
+        }
+    }
+
+    fn hello(&mut self, token: Token, hello: &Hello) {
+        if let Some(version) = self.clients.judge(token, hello, now_us()) {
+            let status = self.status();
+            self.clients.send(token, &FromShim::Hello { version, status });
+        }
+    }
+
+    fn subscribe(&mut self, token: Token) {
+        let head = self.recording.head();
+        if let Some(client) = self.clients.get(token) {
+            // What a client that subscribes again had missed, it learns from the offset.
+            client.subscribe(head);
+        }
+    }
+
+    fn refuse_signal(&mut self, token: Token) {
+        self.refuse(token, "the signal is none that this shim knows");
+    }
+
+    fn refuse(&mut self, token: Token, reason: &str) {
+        self.clients.refuse(token, reason, now_us());
+    }
+}
