@@ -1,0 +1,462 @@
+//! An agent's engine: one task that owns everything about it and performs what its rules say.
+//!
+//! Others reach it through its mailbox only. It is the single writer of its agent's stream, so what it decides is
+//! decided in one order.
+
+mod adopt;
+mod delivery;
+mod facts;
+mod health;
+mod life;
+mod link;
+mod memory;
+mod native;
+mod output;
+mod program;
+mod retention;
+mod terminal;
+mod view;
+mod viewers;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use edgeplane_lifecycle::{self as lifecycle, RestartMode};
+use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
+use edgeplane_substrate::{Launched, Place, Remains};
+use edgeplane_types::{
+    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName,
+    Tenant, Timestamp, identity::ProcessIdentity,
+};
+use edgeplane_wire::{
+    api::{
+        agent::{AgentView, ChangeResult},
+        memory::{EntriesResult, Entry},
+        message::SignalParams,
+        terminal::{AttachParams, AttachResult, SnapshotResult},
+    },
+    rpc::RpcError,
+};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{caller::Caller, outbound::Outbound, record::Origin, screen::Screen, shared::Shared};
+
+pub(crate) use delivery::Accepted;
+pub(crate) use life::LifeRequest;
+pub(crate) use memory::MemoryRequest;
+
+/// Commands that wait for a busy agent; more are refused with `backpressure`.
+const MAILBOX_MAX: usize = 256;
+
+/// How long a shim may take to report that its program runs.
+const LAUNCH_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// What others know of an agent at any time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) phase: Phase,
+    pub(crate) desired: Desired,
+    pub(crate) epoch: Epoch,
+}
+
+/// The way to an agent.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentHandle {
+    pub(crate) id: AgentId,
+    pub(crate) name: AgentName,
+    pub(crate) summary: watch::Receiver<Summary>,
+    mailbox: mpsc::Sender<Command>,
+}
+
+/// What an agent's engine is asked.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
+    Update(Arc<Manifest>, Origin, oneshot::Sender<Result<Generation, RpcError>>),
+    Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
+    View(oneshot::Sender<Result<AgentView, RpcError>>),
+    Signal(SignalParams, Caller, oneshot::Sender<Result<Accepted, RpcError>>),
+    Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
+    Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
+    Detach(String, &'static str),
+    Write(String, Vec<u8>, Option<oneshot::Sender<Result<(), RpcError>>>),
+    Resize(String, (u16, u16), Option<oneshot::Sender<Result<(), RpcError>>>),
+    Snapshot(oneshot::Sender<Result<SnapshotResult, RpcError>>),
+    NativeReply(Epoch, u64, Vec<u8>),
+}
+
+/// What a memory request gives.
+#[derive(Debug)]
+pub(crate) enum MemoryAnswer {
+    Entry(Entry),
+    Entries(EntriesResult),
+}
+
+impl AgentHandle {
+    /// Asks the agent's engine and waits for its answer.
+    pub(crate) async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, RpcError> {
+        let (reply, answer) = oneshot::channel();
+        self.mailbox.send(command(reply)).await.map_err(|_gone| self.gone())?;
+        answer.await.map_err(|_gone| self.gone())
+    }
+
+    /// Tells the agent's engine something and waits for nothing; lost if its mailbox is full.
+    pub(crate) fn tell(&self, command: Command) -> bool {
+        self.mailbox.try_send(command).is_ok()
+    }
+
+    /// Tells the agent's engine something and waits for room in its mailbox, not for an answer.
+    pub(crate) async fn hand(&self, command: Command) -> Result<(), RpcError> {
+        self.mailbox.send(command).await.map_err(|_gone| self.gone())
+    }
+
+    /// Hands an answer to the agent's program.
+    pub(crate) async fn tell_native(&self, epoch: Epoch, end: u64, line: Vec<u8>) {
+        // An engine that has ended has no program to answer.
+        drop(self.mailbox.send(Command::NativeReply(epoch, end, line)).await);
+    }
+
+    fn gone(&self) -> RpcError {
+        RpcError::new(edgeplane_types::ErrorName::NotFound, format!("agent `{}` is gone", self.name))
+    }
+}
+
+/// Who an agent is, unchanged for its whole life.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentIdentity {
+    pub(crate) id: AgentId,
+    pub(crate) name: AgentName,
+    pub(crate) tenant: Tenant,
+    pub(crate) session_id: SessionId,
+    pub(crate) declared_at: Timestamp,
+}
+
+/// A live epoch, or one that is being brought up or ended.
+#[derive(Debug)]
+struct Live {
+    place: Place,
+    link: Option<link::Link>,
+    shim: Option<ProcessIdentity>,
+    process: Option<ProcessIdentity>,
+    /// The shim as our child, if it is.
+    child: Option<edgeplane_os::process::Spawned>,
+    group: Option<String>,
+    started_at: Option<Timestamp>,
+    /// Offset after the last byte of output taken in.
+    head: u64,
+    /// When output last came.
+    output_at: Option<Instant>,
+    /// Until when the program must run.
+    launch_deadline: Option<Instant>,
+    lines: Option<edgeplane_driver::lines::Lines>,
+    screen: Option<Screen>,
+    size: Option<(u16, u16)>,
+    /// Ends the task that serves the epoch's own socket.
+    serving: CancellationToken,
+    fail_text: Option<String>,
+}
+
+/// What a worker has done for the engine.
+#[derive(Debug)]
+enum Done {
+    Launched(Epoch, Result<Launched, String>),
+    Cleared(Epoch, Remains),
+    Froze(Epoch, Result<(), String>),
+    Thawed(Epoch, Result<(), String>),
+    HookRan(Epoch, life::Hooked),
+    Probed(Epoch, Result<(), String>),
+    Sealed(Epoch, Box<edgeplane_types::Fact>),
+    Excess(Vec<retention::Excess>),
+}
+
+/// The engine.
+struct Actor {
+    shared: Arc<Shared>,
+    identity: AgentIdentity,
+    manifest: Arc<Manifest>,
+    generation: Generation,
+    observed_generation: Generation,
+    life: lifecycle::Agent,
+    live: Option<Live>,
+    last_epoch: Epoch,
+    last_output_bytes: u64,
+    backoff: Option<(Instant, Timestamp)>,
+    restarts: u32,
+    continuity: Continuity,
+    reason: Option<String>,
+    activity: ActivityReport,
+    healthy: Option<bool>,
+    health: health::Health,
+    delivery: delivery::Delivery,
+    viewers: viewers::Viewers,
+    ended: Option<facts::Ended>,
+    /// Facts that found no space, in their order.
+    unrecorded: std::collections::VecDeque<crate::record::Draft>,
+    unrecorded_at: Option<Instant>,
+    /// Ends the engine in the middle of what it does.
+    is_cut_off: CancellationToken,
+    summary: watch::Sender<Summary>,
+    mailbox: mpsc::Receiver<Command>,
+    workers: (mpsc::Sender<Done>, mpsc::Receiver<Done>),
+}
+
+/// What an agent's engine begins with.
+#[derive(Debug)]
+pub(crate) struct Birth {
+    pub(crate) identity: AgentIdentity,
+    pub(crate) manifest: Arc<Manifest>,
+    pub(crate) generation: Generation,
+    pub(crate) life: lifecycle::Agent,
+    /// What the record knows, of an agent that a former daemon left.
+    pub(crate) left: Option<Box<edgeplane_store::AgentRow>>,
+}
+
+/// Starts an agent's engine.
+pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
+    let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
+    let state = birth.life.state();
+    let first = Summary { phase: state.phase(), desired: birth.life.desired(), epoch: state.epoch() };
+    let (summary, watch) = watch::channel(first);
+    let handle = AgentHandle {
+        id: birth.identity.id,
+        name: birth.identity.name.clone(),
+        summary: watch,
+        mailbox: sender,
+    };
+    let left = birth.left.as_deref();
+    let actor = Actor {
+        shared: Arc::clone(shared),
+        last_epoch: left.map_or(Epoch(0), |row| row.epoch),
+        last_output_bytes: left.map_or(0, |row| row.output_bytes),
+        restarts: left.map_or(0, |row| u32::try_from(row.restarts).unwrap_or(u32::MAX)),
+        continuity: left.and_then(|row| row.continuity).unwrap_or(Continuity::None),
+        reason: left.and_then(|row| row.last_reason.clone()),
+        identity: birth.identity,
+        manifest: birth.manifest,
+        generation: birth.generation,
+        observed_generation: birth.generation,
+        life: birth.life,
+        live: None,
+        backoff: None,
+        activity: ActivityReport::UNKNOWN,
+        healthy: left.and_then(|row| row.healthy),
+        health: health::Health::default(),
+        delivery: delivery::Delivery::default(),
+        viewers: viewers::Viewers::default(),
+        ended: None,
+        unrecorded: std::collections::VecDeque::new(),
+        unrecorded_at: None,
+        is_cut_off: CancellationToken::new(),
+        summary,
+        mailbox,
+        workers: mpsc::channel(16),
+    };
+    let left = birth.left;
+    shared.tasks.spawn(actor.run(left, handle.clone()));
+    handle
+}
+
+/// A manifest's restart rules as the lifecycle takes them.
+pub(crate) fn policy(manifest: &Manifest) -> lifecycle::Policy {
+    let restart = &manifest.spec.restart;
+    lifecycle::Policy {
+        mode: match restart.policy {
+            RestartPolicy::Always => RestartMode::Always,
+            RestartPolicy::OnFailure => RestartMode::OnFailure,
+            RestartPolicy::Never => RestartMode::Never,
+        },
+        initial_ms: restart.backoff.initial.as_millis(),
+        max_ms: restart.backoff.max.as_millis(),
+        jitter_percent: restart.backoff.jitter_percent,
+        stable_ms: restart.backoff.reset_after.as_millis(),
+        breaker_failures: restart.breaker.failures,
+        breaker_window_ms: restart.breaker.within.as_millis(),
+    }
+}
+
+enum Woken {
+    Command(Command),
+    Done(Done),
+    Link(std::io::Result<()>),
+    Timer,
+    Stop,
+}
+
+impl Actor {
+    fn stream(&self) -> StreamName {
+        StreamName::Agent(self.identity.id)
+    }
+
+    fn is_native(&self) -> bool {
+        matches!(self.manifest.spec.driver, Driver::Native { .. })
+    }
+
+    async fn run(mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {
+        let is_cut_off = self.is_cut_off.clone();
+        // Losing the race loses what the engine was about to do, and only when the daemon ends.
+        tokio::select! {
+            () = is_cut_off.cancelled() => {}
+            () = self.go_on(left, own) => {}
+        }
+        self.close();
+    }
+
+    async fn go_on(&mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {
+        if let Some(row) = left {
+            self.recover(&row, own).await;
+        }
+        self.publish();
+        loop {
+            match self.wait().await {
+                Woken::Command(command) => self.command(command).await,
+                Woken::Done(done) => self.done(done).await,
+                Woken::Link(Ok(())) => self.frames().await,
+                Woken::Link(Err(error)) => self.link_lost(&error).await,
+                Woken::Timer => self.timers().await,
+                Woken::Stop => break,
+            }
+            self.publish();
+            if self.life.state() == lifecycle::State::Retired {
+                break;
+            }
+        }
+    }
+
+    /// Waits for the next thing to do. Every arm only waits or takes one whole message, so losing a race loses
+    /// nothing.
+    async fn wait(&mut self) -> Woken {
+        let timer = self.next_timer();
+        let stopping = self.shared.stopping.clone();
+        let takes_output = self.unrecorded.len() < native::UNRECORDED_MAX;
+        let link = self.live.as_mut().and_then(|live| live.link.as_mut()).filter(|_| takes_output);
+        tokio::select! {
+            biased;
+            () = stopping.cancelled() => Woken::Stop,
+            Some(done) = self.workers.1.recv() => Woken::Done(done),
+            command = self.mailbox.recv() => command.map_or(Woken::Stop, Woken::Command),
+            // Before the output: what is due must not wait for a program that never stops talking.
+            () = sleep_until(timer), if timer.is_some() => Woken::Timer,
+            result = link_ready(link) => Woken::Link(result),
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        let launch = self.live.as_ref().and_then(|live| live.launch_deadline);
+        let times = [
+            self.backoff.map(|(at, _)| at),
+            launch,
+            self.screen_timer(),
+            self.health_timer(),
+            self.viewers.timer(),
+            self.delivery.timer(),
+            self.unrecorded_timer(),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    async fn timers(&mut self) {
+        let now = Instant::now();
+        if self.backoff.is_some_and(|(at, _)| at <= now) {
+            self.backoff = None;
+            self.input(lifecycle::Input::BackoffElapsed, &Origin::node("restart-policy")).await;
+        }
+        if self.live.as_ref().and_then(|live| live.launch_deadline).is_some_and(|at| at <= now) {
+            self.launch_timed_out().await;
+        }
+        self.screen_due(now).await;
+        self.health_due(now).await;
+        self.resynchronise_viewers().await;
+        self.delivery_due(now).await;
+        self.unrecorded_due(now).await;
+    }
+
+    async fn command(&mut self, command: Command) {
+        match command {
+            Command::Life(request, origin, reply) => {
+                let result = self.request(request, origin).await;
+                drop(reply.send(result));
+            }
+            Command::Update(manifest, origin, reply) => {
+                drop(reply.send(self.update(manifest, &origin).await))
+            }
+            Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
+            Command::View(reply) => drop(reply.send(self.view())),
+            Command::Signal(params, caller, reply) => {
+                let result = self.accept(params, &caller).await;
+                drop(reply.send(result));
+                self.pump().await;
+            }
+            Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),
+            Command::Attach(params, origin, outbound, reply) => {
+                let result = self.attach(&params, origin, outbound).await;
+                if let Err(Ok(unwanted)) = reply.send(result) {
+                    self.detach(&unwanted.attachment, "nobody waited for it").await;
+                }
+            }
+            Command::Detach(attachment, reason) => self.detach(&attachment, reason).await,
+            Command::Write(attachment, bytes, reply) => {
+                let result = self.write_keys(&attachment, &bytes);
+                answer(reply, result);
+            }
+            Command::Resize(attachment, size, reply) => {
+                let result = self.resize(&attachment, size);
+                answer(reply, result);
+            }
+            Command::Snapshot(reply) => drop(reply.send(self.snapshot().await)),
+            Command::NativeReply(epoch, end, line) => self.reply_native(epoch, end, &line),
+        }
+    }
+
+    /// Tells everyone who waits where the agent is now.
+    fn publish(&mut self) {
+        let state = self.life.state();
+        let epoch = if state.epoch() == Epoch(0) { self.last_epoch } else { state.epoch() };
+        let now = Summary { phase: state.phase(), desired: self.life.desired(), epoch };
+        self.summary.send_if_modified(|was| {
+            let changed = *was != now;
+            *was = now;
+            changed
+        });
+    }
+
+    fn close(&mut self) {
+        if let Some(live) = &self.live {
+            live.serving.cancel();
+        }
+        self.viewers.end_all("the daemon ends");
+        if self.life.state() == lifecycle::State::Retired {
+            self.shared.unregister(&self.identity.tenant, &self.identity.name, self.identity.id);
+        }
+    }
+
+    fn child_environment(&self) -> &HashMap<String, String> {
+        &self.shared.environment
+    }
+}
+
+fn answer(reply: Option<oneshot::Sender<Result<(), RpcError>>>, result: Result<(), RpcError>) {
+    if let Some(reply) = reply {
+        // Whoever asked has gone; what was done is done.
+        drop(reply.send(result));
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn link_ready(link: Option<&mut link::Link>) -> std::io::Result<()> {
+    match link {
+        Some(link) => link.ready().await,
+        None => std::future::pending().await,
+    }
+}

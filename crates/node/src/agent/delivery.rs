@@ -1,0 +1,351 @@
+//! Delivery: accept durably, inject once, and say how far each message has come.
+//!
+//! One message is on its way at a time. Its id is the input's id, so a shim that has written it says so however
+//! often it is asked, and a daemon that comes back asks instead of guessing.
+
+use std::{collections::HashMap, time::Duration};
+
+use edgeplane_driver::{native, render, terminal};
+use edgeplane_lifecycle::State;
+use edgeplane_manifest::{Ambiguous, Driver};
+use edgeplane_store::MessageRow;
+use edgeplane_types::{
+    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part, Receipt, Rung,
+};
+use edgeplane_wire::{
+    api::message::SignalParams,
+    cast::CastEvent,
+    rpc::RpcError,
+    shim::{InputKind, InputOutcome, ToShim},
+};
+use tokio::time::Instant;
+
+use super::Actor;
+use crate::{
+    caller::Caller,
+    record::{Draft, Origin, refused},
+    recordings,
+};
+
+/// Longest content of a message in bytes of JSON. A native line holds it twice, with its escapes.
+const CONTENT_BYTES_MAX: usize = 4 << 20;
+
+/// Longest idempotency key in bytes.
+const KEY_BYTES_MAX: usize = 256;
+
+/// How long a full shim is left alone before it is offered a message again.
+const FULL_RETRY: Duration = Duration::from_millis(50);
+
+/// What is on its way.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    in_flight: Option<MessageId>,
+    retry_at: Option<Instant>,
+    /// Expiries to look at next.
+    expires_at: Option<Instant>,
+}
+
+impl Delivery {
+    pub(super) fn timer(&self) -> Option<Instant> {
+        self.retry_at.into_iter().chain(self.expires_at).min()
+    }
+
+    pub(super) fn epoch_over(&mut self) {
+        self.in_flight = None;
+        self.retry_at = None;
+    }
+}
+
+/// A message that is durable.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    pub(crate) message_id: MessageId,
+    pub(crate) receipts: Vec<Receipt>,
+    pub(crate) duplicate: bool,
+}
+
+impl Actor {
+    /// Makes a message durable, or says why not; then it will be delivered.
+    pub(super) async fn accept(
+        &mut self,
+        params: SignalParams,
+        caller: &Caller,
+    ) -> Result<Accepted, RpcError> {
+        let content = checked_content(&params)?;
+        let key = params.idempotency_key.clone();
+        if let Some(key) = &key
+            && let Some(known) = self.known_by_key(caller, key)?
+        {
+            return same_message(&known, &content);
+        }
+        let id = self.identity.id;
+        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
+        if waiting >= u64::from(self.manifest.spec.inbox.max) {
+            let error = RpcError::new(
+                ErrorName::Backpressure,
+                format!("{waiting} messages wait for agent `{}` already", self.identity.name),
+            );
+            return Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"));
+        }
+        let now = self.shared.record.now();
+        let mut draft = Draft::default();
+        let (content_digest, content_bytes) = draft.body(content);
+        let envelope = Envelope {
+            id: self.shared.record.mint().id(),
+            target: self.identity.id,
+            channel: caller.channel(),
+            ingress: Ingress::Signal,
+            source: caller.source(params.display_name.map(|name| render::clean(&name))),
+            authority: caller.authority(),
+            on_behalf_of: Vec::new(),
+            thread: None,
+            reply_to: params.reply_to,
+            causation: params.reply_to,
+            hops: 0,
+            mode: params.mode,
+            priority: params.priority,
+            expires_at: params.expires_in_ms.map(|ms| now.plus_millis(ms)),
+            idempotency_key: key,
+            traceparent: None,
+            content_digest,
+            content_bytes,
+        };
+        let message_id = envelope.id;
+        let origin = Origin::actor(caller.actor());
+        let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
+        self.shared.record.add(&mut draft, self.stream(), &origin, fact);
+        let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        let at = committed.events.first().map_or(now, |committed| committed.event.ts);
+        let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
+        Ok(Accepted { message_id, receipts, duplicate: false })
+    }
+
+    fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {
+        let (target, principal) = (self.identity.id, caller.principal.clone());
+        self.shared.record.look_up(|reader| reader.message_by_idempotency(&target, &principal, key))
+    }
+
+    /// Sends the next waiting message on its way, if the agent can take one.
+    pub(super) async fn pump(&mut self) {
+        while self.delivery.in_flight.is_none() && self.can_take() {
+            let id = self.identity.id;
+            let Ok(waiting) = self.shared.record.look_up(|reader| reader.next_waiting(&id, 1)) else {
+                return;
+            };
+            let Some(row) = waiting.into_iter().next() else { return };
+            if !self.send(row).await {
+                return;
+            }
+        }
+    }
+
+    fn can_take(&self) -> bool {
+        let linked = self.live.as_ref().is_some_and(|live| live.link.is_some() && live.process.is_some());
+        // One that is about to be suspended takes no more, either.
+        let runs_on = self.life.desired() != Desired::Frozen;
+        linked
+            && runs_on
+            && matches!(self.life.state(), State::Running(_))
+            && self.delivery.retry_at.is_none()
+    }
+
+    /// Sends one message, or settles it without; tells whether another may follow.
+    async fn send(&mut self, row: MessageRow) -> bool {
+        let envelope = row.envelope;
+        let message_id = envelope.id;
+        if envelope.expires_at.is_some_and(|at| at <= self.shared.record.now()) {
+            return self.settle(Fact::MessageExpired { message_id }).await;
+        }
+        let parts = match self.content(&envelope) {
+            Ok(parts) => parts,
+            Err(reason) => return self.settle(Fact::MessageDeadLettered { message_id, reason }).await,
+        };
+        let bytes = match self.manifest.spec.driver.clone() {
+            Driver::Native { .. } => native::deliver(&envelope, &parts),
+            Driver::Terminal { comment, submit, .. } => {
+                if envelope.authority > Authority::Delegated {
+                    let reason =
+                        format!("authority `{}` is too light for a plain terminal", envelope.authority);
+                    return self.settle(Fact::MessageRejected { message_id, reason }).await;
+                }
+                let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
+                terminal::keys(&render::render(&envelope, &parts), &typing)
+            }
+        };
+        let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };
+        link.send(&ToShim::Input { id: *message_id.as_bytes(), kind: InputKind::Message, bytes: &bytes });
+        self.delivery.in_flight = Some(message_id);
+        false
+    }
+
+    fn content(&self, envelope: &Envelope) -> Result<Vec<Part>, String> {
+        let digest = envelope.content_digest.parse().map_err(|_bad| "its digest is damaged".to_owned())?;
+        let body =
+            self.shared.record.look_up(|reader| reader.body(&digest)).map_err(|error| error.message)?;
+        match body {
+            Some(edgeplane_store::StoredBody::Bytes(bytes)) => {
+                serde_json::from_slice(&bytes).map_err(|error| format!("its content cannot be read: {error}"))
+            }
+            Some(edgeplane_store::StoredBody::Erased { reason }) => {
+                Err(format!("its content was erased: {reason}"))
+            }
+            None => Err("its content is missing".to_owned()),
+        }
+    }
+
+    async fn settle(&mut self, fact: Fact) -> bool {
+        let mut draft = Draft::default();
+        self.shared.record.add(&mut draft, self.stream(), &Origin::node("delivery"), fact);
+        self.shared.record.commit(draft).await.is_ok()
+    }
+
+    /// What a shim says became of an input.
+    pub(super) async fn input_done(&mut self, id: [u8; 16], outcome: InputOutcome) {
+        let message_id = MessageId::from_bytes(id);
+        if self.delivery.in_flight != Some(message_id) {
+            return;
+        }
+        let epoch = self.live.as_ref().map_or(self.last_epoch, |live| live.place.epoch);
+        let fact = match outcome {
+            InputOutcome::Written | InputOutcome::Duplicate => {
+                Fact::MessageInjected { message_id, epoch, evidence: Evidence::Shim }
+            }
+            InputOutcome::LineTooLong => Fact::MessageRejected {
+                message_id,
+                reason: "too_large: a line of more than 4,095 bytes would be cut by the terminal".to_owned(),
+            },
+            InputOutcome::Full => {
+                self.delivery.in_flight = None;
+                self.delivery.retry_at = Some(Instant::now() + FULL_RETRY);
+                return;
+            }
+            InputOutcome::Queued => return,
+            // The program reads no more; its end is about to be known, and the message waits for the next epoch.
+            InputOutcome::Closed | InputOutcome::Unknown => return,
+        };
+        let injected = matches!(fact, Fact::MessageInjected { .. });
+        if self.settle(fact).await {
+            if injected && self.is_native() {
+                self.health.turn_began(message_id);
+            }
+            self.delivery.in_flight = None;
+            self.pump().await;
+        } else {
+            // No space to note it: the shim remembers, and is asked again.
+            self.delivery.in_flight = None;
+            self.delivery.retry_at = Some(Instant::now() + Duration::from_secs(1));
+        }
+    }
+
+    pub(super) async fn delivery_due(&mut self, now: Instant) {
+        if self.delivery.retry_at.is_some_and(|at| at <= now) {
+            self.delivery.retry_at = None;
+            self.pump().await;
+        }
+    }
+
+    /// Finds out what became of messages that were on their way when an epoch ended without its shim's word.
+    ///
+    /// The shim marks a message in the recording before it writes the first byte and again after the last. Any that
+    /// waits may have been on its way: one that came later may go first.
+    pub(super) async fn settle_in_flight(&mut self, epoch: Epoch) {
+        let id = self.identity.id;
+        let all = |reader: &edgeplane_store::Reader| reader.next_waiting(&id, usize::MAX);
+        let Ok(waiting) = self.shared.record.look_up(all) else { return };
+        if waiting.is_empty() {
+            return;
+        }
+        let found = marks(&self.shared.place(id, &self.identity.name, epoch).dir);
+        for row in waiting {
+            if let Some(mark) = found.get(&row.envelope.id.to_string()) {
+                self.settle_marked(row.envelope.id, epoch, *mark).await;
+            }
+        }
+    }
+
+    async fn settle_marked(&mut self, message_id: MessageId, epoch: Epoch, mark: Mark) {
+        let fact = match mark {
+            Mark::Whole => Fact::MessageInjected { message_id, epoch, evidence: Evidence::Shim },
+            Mark::Begun => {
+                let reason = "the shim ended while it wrote the message".to_owned();
+                Fact::MessageAmbiguous { message_id, epoch, reason }
+            }
+        };
+        self.settle(fact).await;
+        if mark == Mark::Begun && self.manifest.spec.delivery.ambiguous == Ambiguous::Drop {
+            let reason = "ambiguous, and the manifest says drop".to_owned();
+            self.settle(Fact::MessageDeadLettered { message_id, reason }).await;
+        }
+    }
+}
+
+/// What a recording says of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Begun,
+    Whole,
+}
+
+/// What a recording says of the messages in it, by their ids.
+fn marks(dir: &std::path::Path) -> HashMap<String, Mark> {
+    let mut found = HashMap::new();
+    let all = recordings::segments(dir).unwrap_or_default();
+    let mut begun: Option<String> = None;
+    // A message is on its way for moments: the newest two segments hold every trace of it.
+    for segment in all.iter().skip(all.len().saturating_sub(2)) {
+        let Ok(segment) = recordings::Segment::open(dir, *segment) else { continue };
+        drop(segment.visit(|timed| {
+            match timed.event {
+                CastEvent::Other { code: 'm', data } => {
+                    found.entry(data.clone()).or_insert(Mark::Begun);
+                    begun = Some(data);
+                }
+                CastEvent::Other { code: 'i', .. } => {
+                    if let Some(id) = begun.take() {
+                        found.insert(id, Mark::Whole);
+                    }
+                }
+                _ => {}
+            }
+            std::ops::ControlFlow::Continue(())
+        }));
+    }
+    found
+}
+
+/// The bytes of a message's parts, if they are fit to be a message.
+fn checked_content(params: &SignalParams) -> Result<Vec<u8>, RpcError> {
+    let invalid = |what: &str| RpcError::new(ErrorName::InvalidParams, what);
+    if params.parts.is_empty() {
+        return Err(invalid("a message needs at least one part").hint("give `--content TEXT`"));
+    }
+    let is_blank = |part: &Part| matches!(part, Part::Text { text } if render::clean(text).trim().is_empty());
+    if params.parts.iter().all(is_blank) {
+        return Err(invalid("the message is empty").hint("give `--content TEXT`"));
+    }
+    if params.expires_in_ms == Some(0) {
+        return Err(invalid("the message has expired already"));
+    }
+    if params.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > KEY_BYTES_MAX) {
+        return Err(invalid("an idempotency key has 1 to 256 bytes"));
+    }
+    // Content is any JSON, floats too, so its bytes are what serde makes of it, not the canonical form.
+    let content = serde_json::to_vec(&params.parts)
+        .map_err(|error| invalid(&format!("the content cannot be kept: {error}")))?;
+    if content.len() > CONTENT_BYTES_MAX {
+        let error = RpcError::new(
+            ErrorName::TooLarge,
+            format!("the message has {} bytes, more than {CONTENT_BYTES_MAX}", content.len()),
+        );
+        return Err(error.hint("send a reference to a file instead"));
+    }
+    Ok(content)
+}
+
+fn same_message(known: &MessageRow, content: &[u8]) -> Result<Accepted, RpcError> {
+    if known.envelope.content_digest != edgeplane_proof::digest(content).to_string() {
+        return Err(RpcError::new(ErrorName::IdempotencyMismatch, "the key was used for another message")
+            .hint("use a new key for a new message"));
+    }
+    Ok(Accepted { message_id: known.envelope.id, receipts: known.receipts.clone(), duplicate: true })
+}

@@ -1,0 +1,142 @@
+//! What others see of an agent: its manifest, where it stands, its seven identities.
+
+use edgeplane_lifecycle::State;
+use edgeplane_types::{
+    Phase, Timestamp,
+    identity::{
+        AuditView, AuthorityView, Identities, MemoryView, NetworkView, PrincipalView, ProcessView,
+        SessionView,
+    },
+};
+use edgeplane_wire::{
+    api::agent::{AgentStatus, AgentView},
+    rpc::RpcError,
+};
+use serde_json::Value;
+
+use super::Actor;
+use crate::caller::{AGENT_AUTHORITY_MAX, Living as _};
+
+impl Actor {
+    pub(super) fn view(&self) -> Result<AgentView, RpcError> {
+        let mut manifest = self.manifest.canonical_json();
+        let mut metadata = manifest.get_mut("metadata").map(Value::take).unwrap_or_default();
+        if let Some(fields) = metadata.as_object_mut() {
+            fields.insert("id".to_owned(), Value::String(self.identity.id.to_string()));
+            fields.insert("tenant".to_owned(), Value::String(self.identity.tenant.to_string()));
+        }
+        Ok(AgentView {
+            api_version: "edgeplane.dev/v1alpha1".to_owned(),
+            kind: "Agent".to_owned(),
+            metadata,
+            spec: manifest.get_mut("spec").map(Value::take).unwrap_or_default(),
+            status: self.status()?,
+        })
+    }
+
+    fn status(&self) -> Result<AgentStatus, RpcError> {
+        let id = self.identity.id;
+        let waiting_messages = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
+        let state = self.life.state();
+        let live = self.live.as_ref();
+        Ok(AgentStatus {
+            phase: state.phase(),
+            desired: self.life.desired(),
+            generation: self.generation,
+            observed_generation: self.observed_generation,
+            activity: self.activity.state,
+            activity_evidence: self.activity.evidence,
+            epoch: self.last_epoch,
+            restarts: self.restarts,
+            continuity: self.continuity,
+            reason: self.reason_now(state),
+            process: live.and_then(|live| live.process.clone()).filter(|_| alive(state)),
+            started_at: live.and_then(|live| live.started_at),
+            next_start_at: self.next_start(),
+            waiting_messages,
+            output_bytes: live.map_or(self.last_output_bytes, |live| live.head),
+            healthy: self.healthy,
+            identities: self.identities()?,
+        })
+    }
+
+    fn next_start(&self) -> Option<Timestamp> {
+        self.backoff.map(|(_, at)| at)
+    }
+
+    fn reason_now(&self, state: State) -> Option<String> {
+        match state.phase() {
+            Phase::Running | Phase::Starting | Phase::Declared => None,
+            _ => self.reason.clone(),
+        }
+    }
+
+    fn identities(&self) -> Result<Identities, RpcError> {
+        let id = self.identity.id;
+        let stream = self.stream();
+        let record = &self.shared.record;
+        let head = record.look_up(|reader| reader.stream_head(&stream))?;
+        let memory = record.look_up(|reader| reader.memory_totals(&id))?;
+        let live = self.live.as_ref().filter(|_| alive(self.life.state()));
+        let name = self.identity.name.clone();
+        let node = self.shared.identity.name.clone();
+        let uid = match &self.manifest.spec.user {
+            Some(user) => crate::users::look_up(user.as_str()).map_or(u32::MAX, |found| found.uid),
+            None => edgeplane_os::proc::uid(std::process::id()).unwrap_or(u32::MAX),
+        };
+        Ok(Identities {
+            process: ProcessView {
+                epoch: self.last_epoch,
+                executable: self.manifest.spec.command.first().cloned().unwrap_or_default(),
+                process: live.and_then(|live| live.process.clone()),
+                shim: live.and_then(|live| live.shim.clone()),
+                cgroup: live.and_then(|live| live.group.clone()),
+                node: self.shared.identity.id,
+            },
+            session: SessionView { session_id: self.identity.session_id, resume_handle: None },
+            network: NetworkView {
+                address: format!("{name}@{node}"),
+                name: name.clone(),
+                node,
+                tenant: self.identity.tenant.clone(),
+                socket: live.map(|live| {
+                    self.shared.epoch_socket(id, live.place.epoch).to_string_lossy().into_owned()
+                }),
+            },
+            principal: PrincipalView {
+                name: self
+                    .manifest
+                    .spec
+                    .principal
+                    .as_ref()
+                    .map_or_else(|| name.to_string(), ToString::to_string),
+                uid,
+                on_behalf_of: Vec::new(),
+            },
+            memory: MemoryView {
+                store: format!("memory/{id}"),
+                keys: memory.keys,
+                workspace: self.workspace().to_string_lossy().into_owned(),
+            },
+            authority: AuthorityView {
+                as_sender: AGENT_AUTHORITY_MAX,
+                assurance: self.shared.assurance(),
+                decided_by: "channel and proof of origin".to_owned(),
+            },
+            audit: AuditView {
+                agent_id: id,
+                stream,
+                events: head.as_ref().map_or(0, |head| head.seq),
+                head: head.map(|head| head.hash.to_string()).unwrap_or_default(),
+                declared_at: self.identity.declared_at,
+            },
+        })
+    }
+}
+
+fn alive(state: State) -> bool {
+    matches!(
+        state,
+        State::Running(_) | State::Frozen(_) | State::Stopping { .. } | State::Unobservable { .. }
+    )
+}

@@ -1,0 +1,23 @@
+//! The node: supervision, routing, delivery and reading of agents. It performs what the rules decide.
+//!
+//! Owns engines and conversations. It does not own truth, which is the record's; nor processes, which are the
+//! substrate's; nor rules, which are below it.
+#![forbid(unsafe_code)]
+
+mod agent;
+mod artifact;
+mod caller;
+mod checks;
+mod held;
+mod keyframes;
+mod outbound;
+mod record;
+mod recordings;
+mod screen;
+mod server;
+mod shared;
+mod start;
+mod users;
+
+pub use server::verify_offline;
+pub use start::{Config, Node, StartError};

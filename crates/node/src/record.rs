@@ -1,0 +1,195 @@
+//! The record as engines use it: drafts in, durable events out, readers on workers.
+//!
+//! Owns ids and times of events. What an event means is the store's and the engines' business.
+
+use std::sync::Arc;
+
+use edgeplane_os::Mint;
+use edgeplane_store::{
+    AppendError, Batch, Body, Committed, CommittedEvent, NewEvent, ReadError, Reader, Store,
+};
+use edgeplane_types::{
+    ErrorName, EventId, Fact, StreamName, Timestamp,
+    fact::{Actor, Consumed},
+};
+use edgeplane_wire::rpc::RpcError;
+use tokio::sync::{broadcast, oneshot};
+
+/// Committed events that a follower may be behind before it must read them from the record instead.
+const FOLLOWER_EVENTS_MAX: usize = 4096;
+
+/// A change in the making: facts that become durable together or not at all.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Draft {
+    batch: Batch,
+}
+
+/// Who makes it happen, and what led to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    pub(crate) actor: Actor,
+    pub(crate) cause: Option<EventId>,
+    pub(crate) consumed: Option<Consumed>,
+}
+
+impl Origin {
+    /// The node, by one of its rules.
+    pub(crate) fn node(rule: &str) -> Self {
+        let rule = edgeplane_types::SafeLabel::sanitized(rule);
+        Self { actor: Actor::Node { rule }, cause: None, consumed: None }
+    }
+
+    pub(crate) fn actor(actor: Actor) -> Self {
+        Self { actor, cause: None, consumed: None }
+    }
+}
+
+impl Draft {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.batch.events.is_empty()
+    }
+
+    /// Adds a body and gives its digest and size.
+    pub(crate) fn body(&mut self, bytes: Vec<u8>) -> (String, u64) {
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let body = Body::new(bytes);
+        let digest = body.digest().to_string();
+        self.batch.bodies.push(body);
+        (digest, size)
+    }
+
+    /// Lets it use the reserve when the disk is full.
+    pub(crate) fn critical(mut self) -> Self {
+        self.batch.critical = true;
+        self
+    }
+}
+
+/// The record.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    store: Store,
+    reader: Reader,
+    mint: Mint,
+    followers: broadcast::Sender<CommittedEvent>,
+}
+
+impl Record {
+    pub(crate) fn new(store: Store, mint: Mint) -> Self {
+        let (followers, _) = broadcast::channel(FOLLOWER_EVENTS_MAX);
+        let sender = followers.clone();
+        store.observe(Arc::new(move |events: &[CommittedEvent]| {
+            if sender.receiver_count() > 0 {
+                for event in events {
+                    // Nobody listens any more: nothing is lost, the event is in the record.
+                    drop(sender.send(event.clone()));
+                }
+            }
+        }));
+        let reader = store.reader();
+        Self { store, reader, mint, followers }
+    }
+
+    pub(crate) fn mint(&self) -> &Mint {
+        &self.mint
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.mint.clock.now()
+    }
+
+    pub(crate) fn monotonic_ms(&self) -> u64 {
+        self.mint.clock.monotonic_ms()
+    }
+
+    /// Every event from now on, in order.
+    pub(crate) fn follow(&self) -> broadcast::Receiver<CommittedEvent> {
+        self.followers.subscribe()
+    }
+
+    /// Adds a fact to a draft and gives its event's id.
+    pub(crate) fn add(&self, draft: &mut Draft, stream: StreamName, origin: &Origin, fact: Fact) -> EventId {
+        let id = self.mint.id();
+        draft.batch.events.push(NewEvent {
+            id,
+            stream,
+            ts: self.now(),
+            actor: origin.actor.clone(),
+            cause: origin.cause,
+            consumed: origin.consumed,
+            fact,
+        });
+        id
+    }
+
+    /// Makes a draft durable.
+    pub(crate) async fn commit(&self, draft: Draft) -> Result<Committed, AppendError> {
+        let (done, result) = oneshot::channel();
+        self.store.submit(
+            draft.batch,
+            Box::new(move |outcome| {
+                // Whoever waited has gone; the outcome is in the record.
+                drop(done.send(outcome));
+            }),
+        );
+        result.await.unwrap_or(Err(AppendError::Closed))
+    }
+
+    /// Reads on a worker.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        let reader = self.reader.clone();
+        let result = tokio::task::spawn_blocking(move || read(&reader)).await;
+        match result {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(RpcError::new(
+                ErrorName::Unavailable,
+                format!("cannot read the record: {}", chain(&error)),
+            )),
+            Err(_) => Err(RpcError::new(ErrorName::Internal, "a reader of the record was cut off")),
+        }
+    }
+
+    /// Reads at once, for look-ups by key that take microseconds.
+    pub(crate) fn look_up<T>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, ReadError>,
+    ) -> Result<T, RpcError> {
+        read(&self.reader).map_err(|error| {
+            RpcError::new(ErrorName::Unavailable, format!("cannot read the record: {}", chain(&error)))
+        })
+    }
+}
+
+/// An error and everything under it, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// What a caller is told when the record does not take a change.
+pub(crate) fn refused(error: &AppendError) -> RpcError {
+    let text = chain(error);
+    match error {
+        AppendError::StorageFull => RpcError::new(ErrorName::StorageFull, text)
+            .hint("free space where the state directory is; stop, kill and freeze work meanwhile"),
+        AppendError::Backpressure => RpcError::new(ErrorName::Backpressure, text),
+        AppendError::Damaged => {
+            RpcError::new(ErrorName::RecordDamaged, text).hint("run `edgeplane audit verify`")
+        }
+        AppendError::TooLarge { .. } => RpcError::new(ErrorName::TooLarge, text),
+        _ => RpcError::new(ErrorName::Unavailable, text),
+    }
+}

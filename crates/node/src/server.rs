@@ -1,0 +1,114 @@
+//! Listening sockets and the conversations on them: lines in, answers and notifications out.
+//!
+//! Owns connections. What a method does is the dispatcher's; who calls is decided once, when a connection is
+//! accepted.
+
+mod connection;
+mod dispatch;
+mod follow;
+mod methods;
+
+use std::{io, os::unix::net::UnixListener as StdListener, sync::Arc, time::Duration};
+
+use edgeplane_types::ErrorName;
+use edgeplane_wire::{
+    catalogue::Request,
+    rpc::{self, Id, RpcError},
+};
+use serde_json::Value;
+use tokio::{net::UnixListener, sync::Notify};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    caller::{self, Caller, CallingAgent},
+    outbound::Outbound,
+    shared::Shared,
+};
+
+pub(crate) use methods::start_when_ready;
+pub use methods::verify_offline;
+
+/// How long accepting pauses when the process has no more descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves a socket until the token says stop. `own` is the epoch whose socket it is.
+pub(crate) fn serve(
+    shared: &Arc<Shared>,
+    listener: StdListener,
+    own: Option<CallingAgent>,
+    until: CancellationToken,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = UnixListener::from_std(listener)?;
+    let shared = Arc::clone(shared);
+    let tasks = shared.tasks.clone();
+    tasks.spawn(async move {
+        loop {
+            let accepted = tokio::select! {
+                () = until.cancelled() => return,
+                () = shared.stopping.cancelled() => return,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let caller = caller::identify(&stream, own.as_ref(), shared.as_ref());
+                    connection::start(&shared, stream, caller);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+/// A conversation: who it is with, and what it has opened.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) caller: Caller,
+    pub(crate) outbound: Outbound,
+    pub(crate) opened: Arc<connection::Opened>,
+    /// Told as soon as what was asked is durable, if the answer comes later.
+    pub(crate) effect: Arc<Notify>,
+}
+
+/// Calls a method for an agent that asked through its driver. The key keeps a repeated question from acting twice.
+pub(crate) async fn call_for_agent(
+    shared: &Arc<Shared>,
+    caller: &Caller,
+    call: (&str, Value),
+    names: (&Id, &str),
+    effect: Arc<Notify>,
+) -> Vec<u8> {
+    let ((method, mut params), (id, key)) = (call, names);
+    if method == "runtime/agent.signal"
+        && let Some(fields) = params.as_object_mut()
+    {
+        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
+    }
+    let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach"];
+    if refused.contains(&method) {
+        let error = RpcError::new(ErrorName::Unsupported, format!("{method} is not served over the driver"))
+            .hint("connect to the socket in EDGEPLANE_SOCKET");
+        return rpc::failure(Some(id), &error);
+    }
+    let (outbound, _nobody) = Outbound::new();
+    let session = Session {
+        shared: Arc::clone(shared),
+        caller: caller.clone(),
+        outbound,
+        opened: Arc::default(),
+        effect,
+    };
+    let result = match Request::read(method, params) {
+        Ok(request) => dispatch::call(&session, request).await,
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(result) => rpc::success(id, result),
+        Err(error) => rpc::failure(Some(id), &error),
+    }
+}

@@ -1,0 +1,223 @@
+//! One connection: a reader of lines, a writer of lines, and what must be closed with it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use edgeplane_types::ErrorName;
+use edgeplane_wire::{
+    api::terminal::{ResizeParams, WriteParams},
+    catalogue::Request,
+    rpc::{self, Incoming, LINE_BYTES_MAX, RpcError},
+};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::{Semaphore, mpsc},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{Session, dispatch};
+use crate::{
+    agent::{AgentHandle, Command},
+    caller::Caller,
+    outbound::{Outbound, Waiting},
+    shared::Shared,
+};
+
+/// Requests of one connection that are worked on at a time; the next line is read when one is done.
+const REQUESTS_AT_ONCE: usize = 64;
+
+/// As how many of these a request counts whose answer is a list that may have megabytes, so that answers nobody reads
+/// stay few.
+const LIST_WEIGHT: u32 = 8;
+
+/// Lines that are written with one call.
+const LINES_AT_ONCE: usize = 64;
+
+/// Room for a line that a connection keeps between two.
+const LINE_BYTES_KEPT: usize = 64 << 10;
+
+/// What a connection has opened and must close.
+#[derive(Debug, Default)]
+pub(crate) struct Opened {
+    attachments: Mutex<HashMap<String, AgentHandle>>,
+    subscriptions: Mutex<HashMap<String, CancellationToken>>,
+}
+
+impl Opened {
+    pub(super) fn attached(&self, attachment: String, agent: AgentHandle) {
+        self.attachments.lock().unwrap_or_else(PoisonError::into_inner).insert(attachment, agent);
+    }
+
+    pub(super) fn detached(&self, attachment: &str) -> Option<AgentHandle> {
+        self.attachments.lock().unwrap_or_else(PoisonError::into_inner).remove(attachment)
+    }
+
+    pub(super) fn attachment(&self, attachment: &str) -> Result<AgentHandle, RpcError> {
+        let known = self.attachments.lock().unwrap_or_else(PoisonError::into_inner).get(attachment).cloned();
+        known.ok_or_else(|| RpcError::new(ErrorName::NotFound, "no such attachment on this connection"))
+    }
+
+    pub(super) fn subscribed(&self, id: String, token: CancellationToken) {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, token);
+    }
+
+    pub(super) fn unsubscribe(&self, id: &str) -> bool {
+        let token = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        token.inspect(CancellationToken::cancel).is_some()
+    }
+
+    fn close(&self) {
+        for (_, token) in self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            token.cancel();
+        }
+        for (attachment, agent) in self.attachments.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            // An engine that is too busy to hear it now finds the connection gone by itself.
+            agent.tell(Command::Detach(attachment, "its connection ended"));
+        }
+    }
+}
+
+/// Starts a conversation.
+pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
+    let (outbound, lines) = Outbound::new();
+    let session = Session {
+        shared: Arc::clone(shared),
+        caller,
+        outbound,
+        opened: Arc::default(),
+        effect: Arc::default(),
+    };
+    let (reader, writer) = stream.into_split();
+    shared.tasks.spawn(write_lines(writer, lines));
+    shared.tasks.spawn(async move {
+        let stopping = session.shared.stopping.clone();
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = read_lines(reader, &session) => {}
+        }
+        session.outbound.end();
+        session.opened.close();
+    });
+}
+
+async fn write_lines(mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Waiting>) {
+    let mut batch: Vec<Waiting> = Vec::new();
+    while lines.recv_many(&mut batch, LINES_AT_ONCE).await > 0 {
+        let written = match batch.as_slice() {
+            [waiting] => writer.write_all(&waiting.line).await,
+            several => {
+                let lines: Vec<&[u8]> = several.iter().map(|waiting| waiting.line.as_slice()).collect();
+                writer.write_all(&lines.concat()).await
+            }
+        };
+        batch.clear();
+        if written.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read_lines(reader: OwnedReadHalf, session: &Session) {
+    let mut reader = BufReader::with_capacity(16 << 10, reader);
+    let working = Arc::new(Semaphore::new(REQUESTS_AT_ONCE));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A caller that once said much does not hold the room for it for ever.
+        line.shrink_to(LINE_BYTES_KEPT);
+        match read_line(&mut reader, &mut line).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                drop(session.outbound.send(rpc::failure(None, &error)).await);
+                return;
+            }
+        }
+        match rpc::parse_line(&line) {
+            Ok(Incoming::Notification { method, params }) => notification(session, &method, params).await,
+            Ok(Incoming::Request { id, method, params }) => {
+                let weight = weight(&method);
+                let Ok(permit) = Arc::clone(&working).acquire_many_owned(weight).await else { return };
+                let session = session.clone();
+                session.shared.tasks.clone().spawn(async move {
+                    let answer = match dispatch::request(&session, &method, params).await {
+                        Ok(result) => rpc::success(&id, result),
+                        Err(error) => rpc::failure(Some(&id), &error),
+                    };
+                    // A caller that has gone needs no answer.
+                    drop(session.outbound.send(answer).await);
+                    drop(permit);
+                });
+            }
+            Ok(Incoming::Response { .. }) => {}
+            Err(error) => drop(session.outbound.send(rpc::failure(None, &error)).await),
+        }
+    }
+}
+
+fn weight(method: &str) -> u32 {
+    match method {
+        "runtime/recording.read"
+        | "stream/read"
+        | "runtime/agent.list"
+        | "runtime/inbox.list"
+        | "memory/entry.list"
+        | "memory/entry.history" => LIST_WEIGHT,
+        _ => 1,
+    }
+}
+
+/// Reads a line without its newline; false at the end. A line beyond the limit ends the conversation.
+async fn read_line(reader: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> Result<bool, RpcError> {
+    loop {
+        let Ok(available) = reader.fill_buf().await else { return Ok(false) };
+        if available.is_empty() {
+            return Ok(false);
+        }
+        let (take, ended) = match available.iter().position(|b| *b == b'\n') {
+            Some(at) => (at, true),
+            None => (available.len(), false),
+        };
+        line.extend_from_slice(available.get(..take).unwrap_or_default());
+        reader.consume(take.saturating_add(usize::from(ended)));
+        if line.len() > LINE_BYTES_MAX {
+            let what = format!("a line has more than {LINE_BYTES_MAX} bytes");
+            return Err(RpcError::new(ErrorName::TooLarge, what));
+        }
+        if ended {
+            return Ok(true);
+        }
+    }
+}
+
+/// What needs no answer: keys and sizes, in the order they came. A busy agent holds up its caller; nothing is lost.
+async fn notification(session: &Session, method: &str, params: Value) {
+    let command = match Request::read(method, params) {
+        Ok(Request::AgentWrite(WriteParams { attachment, data })) => dispatch::decoded(&data)
+            .map(|bytes| (attachment.clone(), Command::Write(attachment, bytes, None))),
+        Ok(Request::AgentResize(ResizeParams { attachment, cols, rows })) => {
+            Ok((attachment.clone(), Command::Resize(attachment, (cols, rows), None)))
+        }
+        Ok(request) => {
+            Err(RpcError::new(ErrorName::InvalidRequest, format!("{} wants an id", request.method())))
+        }
+        Err(error) => Err(error),
+    };
+    let known = command.and_then(|(attachment, command)| {
+        session.opened.attachment(&attachment).map(|agent| (agent, command))
+    });
+    let sent = match known {
+        Ok((agent, command)) => agent.hand(command).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = sent {
+        tracing::debug!(method, %error, "a notification was not taken");
+    }
+}

@@ -1,0 +1,37 @@
+//! The methods of the catalogue, one module a profile or object.
+
+pub(super) mod agents;
+pub(super) mod apply;
+pub(super) mod audit;
+pub(super) mod core;
+pub(super) mod install;
+pub(super) mod memory;
+pub(super) mod messages;
+pub(super) mod streams;
+pub(super) mod terminals;
+
+use edgeplane_types::{AgentId, ErrorName, Tenant};
+use edgeplane_wire::rpc::RpcError;
+
+use super::Session;
+use crate::agent::AgentHandle;
+
+pub(crate) use apply::start_when_ready;
+pub use audit::verify_offline;
+
+/// The agent of this name or id.
+fn agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {
+    session.shared.agent(&Tenant::default(), name)
+}
+
+/// Refuses callers that are neither operators nor this agent.
+fn check_owner(session: &Session, id: AgentId) -> Result<(), RpcError> {
+    if session.caller.is_operator() || session.caller.is_agent(id) {
+        return Ok(());
+    }
+    let who = &session.caller.principal;
+    Err(RpcError::new(
+        ErrorName::PermissionDenied,
+        format!("`{who}` may see only its own: rule owner-or-operator"),
+    ))
+}

@@ -1,0 +1,167 @@
+//! Agents: look at them, move them through their life.
+
+use std::time::Duration;
+
+use edgeplane_lifecycle::Input;
+use edgeplane_types::{ErrorName, Phase, fact::Cause};
+use edgeplane_wire::{
+    api::agent::{
+        AgentParams, AgentView, ChangeParams, ChangeResult, EpochView, EpochsResult, ListParams, ListResult,
+        WaitParams,
+    },
+    rpc::RpcError,
+};
+
+use super::{Session, agent};
+use crate::{
+    agent::{AgentHandle, Command, LifeRequest},
+    record::Origin,
+};
+
+/// Longest wait for a phase in milliseconds: a day.
+const WAIT_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
+
+pub(in crate::server) async fn list(session: &Session, params: ListParams) -> Result<ListResult, RpcError> {
+    let mut items = Vec::new();
+    for agent in session.shared.agents() {
+        if params.phase.is_some_and(|phase| agent.summary.borrow().phase != phase) {
+            continue;
+        }
+        // An agent that retires at this moment is simply no longer listed.
+        let Ok(view) = agent.ask(Command::View).await else { continue };
+        let view = view?;
+        let labels = view.metadata.get("labels").and_then(|labels| labels.as_object());
+        let matches = params.labels.iter().all(|(key, value)| {
+            labels.and_then(|labels| labels.get(key)).and_then(|found| found.as_str()) == Some(value)
+        });
+        if matches {
+            items.push(view);
+        }
+    }
+    Ok(ListResult { items })
+}
+
+pub(in crate::server) async fn get(session: &Session, params: &AgentParams) -> Result<AgentView, RpcError> {
+    agent(session, &params.agent)?.ask(Command::View).await?
+}
+
+async fn change(session: &Session, params: ChangeParams, input: Input) -> Result<ChangeResult, RpcError> {
+    let agent = agent(session, &params.agent)?;
+    let request = LifeRequest::new(input, params.reason);
+    let origin = Origin::actor(session.caller.actor());
+    agent.ask(|reply| Command::Life(request, origin, reply)).await?
+}
+
+pub(in crate::server) async fn start(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Start(Cause::Request)).await
+}
+
+pub(in crate::server) async fn stop(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Stop(Cause::Request)).await
+}
+
+pub(in crate::server) async fn restart(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Restart(Cause::Request)).await
+}
+
+pub(in crate::server) async fn freeze(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    if !session.shared.can_freeze() {
+        return Err(RpcError::new(
+            ErrorName::Unsupported,
+            "this machine has no writable cgroup to freeze an agent with",
+        )
+        .hint("`edgeplane doctor` shows what is missing"));
+    }
+    change(session, params, Input::Freeze).await
+}
+
+pub(in crate::server) async fn unfreeze(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Thaw).await
+}
+
+pub(in crate::server) async fn retire(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Retire).await
+}
+
+pub(in crate::server) async fn release(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Release).await
+}
+
+pub(in crate::server) async fn wait(session: &Session, params: WaitParams) -> Result<ChangeResult, RpcError> {
+    let agent = agent(session, &params.agent)?;
+    if params.phases.is_empty() {
+        return Err(RpcError::new(ErrorName::InvalidParams, "name at least one phase to wait for"));
+    }
+    let timeout = Duration::from_millis(params.timeout_ms.min(WAIT_MS_MAX));
+    match tokio::time::timeout(timeout, reached(&agent, &params.phases)).await {
+        Ok(true) => Ok(now(&agent)),
+        Ok(false) => Err(RpcError::new(ErrorName::NotFound, format!("agent `{}` was retired", agent.name))),
+        Err(_) => {
+            let phase = agent.summary.borrow().phase;
+            let wanted: Vec<_> = params.phases.iter().map(|phase| phase.as_str()).collect();
+            let what = format!(
+                "agent `{}` is {phase}, not {}, after {} ms",
+                agent.name,
+                wanted.join(" or "),
+                params.timeout_ms
+            );
+            Err(RpcError::new(ErrorName::DeadlineExceeded, what)
+                .hint(format!("`edgeplane agent history {}` shows why", agent.name)))
+        }
+    }
+}
+
+/// Waits until an agent is in one of the phases; false if it went before.
+pub(super) async fn reached(agent: &AgentHandle, phases: &[Phase]) -> bool {
+    let mut summary = agent.summary.clone();
+    let reached = summary.wait_for(|summary| phases.contains(&summary.phase)).await.is_ok();
+    reached || phases.contains(&agent.summary.borrow().phase)
+}
+
+fn now(agent: &AgentHandle) -> ChangeResult {
+    let summary = agent.summary.borrow().clone();
+    ChangeResult {
+        name: agent.name.to_string(),
+        agent_id: agent.id,
+        phase: summary.phase,
+        desired: summary.desired,
+        epoch: summary.epoch,
+    }
+}
+
+pub(in crate::server) async fn epochs(
+    session: &Session,
+    params: &AgentParams,
+) -> Result<EpochsResult, RpcError> {
+    let id = super::terminals::agent_id(session, &params.agent)?;
+    let rows = session.shared.record.read(move |reader| reader.epochs(&id)).await?;
+    let items = rows.into_iter().map(|row| EpochView {
+        epoch: row.epoch,
+        started_at: row.started_at,
+        ended_at: row.ended_at,
+        end: row.status.map(|status| status.to_string()),
+        output_bytes: row.output_bytes,
+    });
+    Ok(EpochsResult { items: items.collect() })
+}

@@ -1,0 +1,128 @@
+//! The node about itself.
+
+use std::collections::BTreeMap;
+
+use edgeplane_store::Health;
+use edgeplane_types::ErrorName;
+use edgeplane_wire::{
+    api::{
+        core::{
+            Check, DescribeParams, DescribeResult, HealthResult, InitializeParams, InitializeResult,
+            MethodView, PROTOCOL_VERSIONS,
+        },
+        node::NodeStatus,
+    },
+    catalogue::METHODS,
+    rpc::RpcError,
+};
+
+use super::Session;
+
+pub(in crate::server) fn initialize(
+    session: &Session,
+    params: &InitializeParams,
+) -> Result<InitializeResult, RpcError> {
+    let offered = &params.versions;
+    let version =
+        PROTOCOL_VERSIONS.iter().find(|ours| offered.is_empty() || offered.iter().any(|v| v == *ours));
+    let Some(version) = version else {
+        return Err(RpcError::new(
+            ErrorName::Unsupported,
+            format!("none of the versions {offered:?} is spoken here; these are: {PROTOCOL_VERSIONS:?}"),
+        ));
+    };
+    let mut profiles: Vec<String> = METHODS
+        .iter()
+        .filter_map(|m| m.name.split_once('/'))
+        .map(|(profile, _)| profile.to_owned())
+        .collect();
+    profiles.sort_unstable();
+    profiles.dedup();
+    Ok(InitializeResult {
+        version: (*version).to_owned(),
+        server: env!("CARGO_PKG_VERSION").to_owned(),
+        node_id: session.shared.identity.id,
+        node: session.shared.identity.name.clone(),
+        caller: session.caller.view(),
+        profiles,
+    })
+}
+
+pub(in crate::server) fn describe(params: &DescribeParams) -> DescribeResult {
+    let wanted = |name: &str| {
+        params
+            .profile
+            .as_ref()
+            .is_none_or(|profile| name.split_once('/').is_some_and(|(of, _)| of == profile))
+    };
+    let methods = METHODS.iter().filter(|method| wanted(method.name)).map(|method| MethodView {
+        name: method.name.to_owned(),
+        summary: method.summary.trim().to_owned(),
+        effect: method.effect.as_str().to_owned(),
+        errors: method.errors.iter().map(|name| name.as_str().to_owned()).collect(),
+        since: method.since.to_owned(),
+        params: method.params_schema(),
+        result: method.result_schema(),
+    });
+    DescribeResult { methods: methods.collect() }
+}
+
+fn record_check(session: &Session) -> (Check, &'static str) {
+    let (status, word, detail, hint) = match session.shared.record.store().health() {
+        Health::Serving => ("ok", "ok", "takes new events".to_owned(), None),
+        Health::Degraded { held_events } => (
+            "fail",
+            "storage_full",
+            format!("no space: {held_events} events wait in the reserve"),
+            Some("free space where the state directory is".to_owned()),
+        ),
+        Health::Damaged(damage) => {
+            ("fail", "damaged", damage.to_string(), Some("run `edgeplane audit verify`".to_owned()))
+        }
+    };
+    (Check { name: "record".to_owned(), status: status.to_owned(), detail, hint }, word)
+}
+
+pub(in crate::server) fn health(session: &Session) -> HealthResult {
+    let (check, word) = record_check(session);
+    let status = if word == "ok" { "ok" } else { "degraded" };
+    HealthResult { status: status.to_owned(), checks: vec![check] }
+}
+
+pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, RpcError> {
+    let shared = &session.shared;
+    let (check, record) = record_check(session);
+    let mut agents = BTreeMap::new();
+    for agent in shared.agents() {
+        let count: &mut u64 = agents.entry(agent.summary.borrow().phase.as_str().to_owned()).or_default();
+        *count = count.saturating_add(1);
+    }
+    let events = shared.record.read(edgeplane_store::Reader::head_pos).await?;
+    let now = shared.record.now();
+    Ok(NodeStatus {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        uptime_seconds: now.millis_since(shared.started_at) / 1_000,
+        started_at: shared.started_at,
+        node_id: shared.identity.id,
+        node: shared.identity.name.clone(),
+        state_dir: shared.dirs.state.to_string_lossy().into_owned(),
+        runtime_dir: shared.dirs.runtime.to_string_lossy().into_owned(),
+        socket: shared.dirs.socket.to_string_lossy().into_owned(),
+        agents,
+        events,
+        record: record.to_owned(),
+        checks: std::iter::once(check).chain(shared.checks.iter().cloned()).collect(),
+    })
+}
+
+/// Ends the daemon; the answer goes out before the connection ends.
+pub(in crate::server) fn stop(session: &Session) {
+    let stopping = session.shared.stopping.clone();
+    tracing::info!(by = %session.caller.principal, "asked to end");
+    tokio::spawn(async move {
+        // sleep: the answer to this very request must leave first.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        stopping.cancel();
+    });
+}

@@ -1,0 +1,381 @@
+//! Bringing a node up: places, record, what a former daemon left, sockets; and down again in good order.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use edgeplane_lifecycle as lifecycle;
+use edgeplane_manifest::Manifest;
+use edgeplane_os::{
+    Mint,
+    cgroup::{Hierarchies, NodeGroup, Sources},
+    dirs::{DirsError, StateDirs, create_private_dir},
+    lock::{DirLock, LockError},
+    proc, sock,
+};
+use edgeplane_store::{AgentFilter, AgentRow, NewEvent, OpenError, Options, Store, StoredBody};
+use edgeplane_substrate::shim::OwnShim;
+use edgeplane_types::{Fact, NodeId, NodeName, Phase, StreamName};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::{self, AgentIdentity, Birth},
+    caller::CallingAgent,
+    checks, held,
+    record::{Draft, Origin, Record, chain},
+    server,
+    shared::{NodeIdentity, Shared, SharedParts},
+};
+
+/// How long engines may take to end when the daemon does.
+const END_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How long after its start a node verifies its whole record.
+const SETTLING: Duration = Duration::from_secs(60);
+
+/// How often a record that had no space is tried again.
+const STORAGE_RETRY: Duration = Duration::from_secs(1);
+
+/// What a node is told.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where its things are.
+    pub dirs: StateDirs,
+    /// The shim's program.
+    pub shim: PathBuf,
+    /// The name of a node that has none yet.
+    pub name: Option<NodeName>,
+    /// The daemon's environment, from which agents get what their manifests ask for.
+    pub environment: HashMap<String, String>,
+    /// Whether agents live in cgroups where the machine allows it.
+    pub cgroups: bool,
+}
+
+/// Why a node cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The daemon itself runs inside an agent.
+    #[error("this process belongs to an agent, and a node inside an agent would supervise itself")]
+    InsideAgent,
+    /// Its folders.
+    #[error("cannot use the node's folders")]
+    Dirs(#[from] DirsError),
+    /// Another daemon has the state directory.
+    #[error("cannot take the state directory")]
+    Lock(#[from] LockError),
+    /// The shim is not where it should be.
+    #[error("no shim at `{}`", .0.display())]
+    NoShim(PathBuf),
+    /// The record.
+    #[error("cannot open the record")]
+    Record(#[from] OpenError),
+    /// A file of the node.
+    #[error("cannot use `{}`", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The node's own description is damaged.
+    #[error("`{}` is not a node's description", path.display())]
+    Identity {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Its socket.
+    #[error("cannot listen")]
+    Listen(#[from] sock::SockError),
+    /// What cannot be read from the record.
+    #[error("cannot read what a former daemon left: {0}")]
+    Read(String),
+    /// The machine does not say who it is.
+    #[error("cannot identify this machine")]
+    Machine(#[from] proc::ProcError),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct NodeFile {
+    id: NodeId,
+    name: NodeName,
+}
+
+/// A running node.
+#[derive(Debug)]
+pub struct Node {
+    shared: Arc<Shared>,
+    // Held for as long as the node runs: one daemon a state directory.
+    _lock: DirLock,
+}
+
+impl Node {
+    /// Brings a node up. When it returns, the node answers, and every live shim is being taken over.
+    ///
+    /// # Errors
+    /// If anything that it stands on is not there; nothing is left behind then.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        let own_group = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let inside = config.environment.contains_key("EDGEPLANE_AGENT_ID");
+        if inside || crate::shared::group_in_path(&own_group).is_some() {
+            return Err(StartError::InsideAgent);
+        }
+        if !config.shim.is_file() {
+            return Err(StartError::NoShim(config.shim));
+        }
+        let uid = proc::uid(std::process::id())?;
+        config.dirs.create(uid)?;
+        for name in ["agents", "shims"] {
+            create_private_dir(&config.dirs.runtime.join(name), uid)?;
+        }
+        create_private_dir(&config.dirs.state.join("agents"), uid)?;
+        let lock = DirLock::acquire(&config.dirs.state)?;
+        let mint = Mint::system();
+        let identity = identity(&config, &mint)?;
+        let (store, opening) = Store::open(&config.dirs.state.join("record"), &Options::STANDARD)?;
+        tracing::info!(events = opening.head_pos, verified = opening.verified_events, "record is open");
+        if let Some(damage) = &opening.damaged {
+            tracing::error!(%damage, "the record is damaged and read-only");
+        }
+        let shared = Arc::new(Shared::new(parts(&config, identity, Record::new(store, mint))?));
+        let node = Self { shared, _lock: lock };
+        node.record_start().await;
+        node.take_over(&opening.held).await?;
+        node.listen(&config.dirs.socket)?;
+        node.shared.tasks.spawn(keep_storage(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
+        Ok(node)
+    }
+
+    async fn record_start(&self) {
+        let shared = &self.shared;
+        let fact = Fact::NodeStarted {
+            name: shared.identity.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            boot_id: shared.boot_id.clone(),
+            pid: std::process::id(),
+        };
+        self.note(fact).await;
+    }
+
+    async fn note(&self, fact: Fact) {
+        let mut draft = Draft::default();
+        let stream = StreamName::Node(self.shared.identity.id);
+        self.shared.record.add(&mut draft, stream, &Origin::node("node"), fact);
+        if let Err(error) = self.shared.record.commit(draft.critical()).await {
+            tracing::warn!(error = %chain(&error), "cannot record");
+        }
+    }
+
+    fn listen(&self, path: &Path) -> Result<(), StartError> {
+        let listener = sock::bind_listener(path, None)?;
+        let until = self.shared.stopping.clone();
+        server::serve(&self.shared, listener, None, until)
+            .map_err(|source| StartError::File { path: path.to_owned(), source })
+    }
+
+    /// Brings up an engine for every agent that is not retired; each finds out by itself what is left of it.
+    async fn take_over(&self, held: &[NewEvent]) -> Result<(), StartError> {
+        let read = self.shared.record.read(|reader| reader.agents(&AgentFilter::default())).await;
+        let rows = read.map_err(|error| StartError::Read(error.message))?;
+        for mut row in rows {
+            held::apply(&mut row, held);
+            if row.phase == Phase::Retired {
+                continue;
+            }
+            // Nothing is awaited here: no engine runs before every agent can be found by those that speak to it.
+            self.bring_up(row)?;
+        }
+        Ok(())
+    }
+
+    fn bring_up(&self, row: AgentRow) -> Result<(), StartError> {
+        let manifest = Arc::new(self.manifest(&row)?);
+        let policy = agent::policy(&manifest);
+        let life = lifecycle::Agent::recovered(row.phase, row.epoch, row.desired, policy);
+        let identity = AgentIdentity {
+            id: row.id,
+            name: row.name.clone(),
+            tenant: row.tenant.clone(),
+            session_id: row.session_id,
+            declared_at: row.declared_at,
+        };
+        // Known before the node listens, so that nobody under it is taken for an operator meanwhile.
+        if let Some(shim) = row.shim.as_ref().filter(|shim| shim.boot_id == self.shared.boot_id) {
+            let agent = CallingAgent { id: row.id, name: row.name.clone(), epoch: row.epoch };
+            self.shared.came_alive(&agent, (shim.pid, shim.start_time), &[]);
+        }
+        let tenant = row.tenant.clone();
+        let generation = row.generation.max(row.desired_generation);
+        let birth = Birth { identity, manifest, generation, life, left: Some(Box::new(row)) };
+        let handle = agent::start(&self.shared, birth);
+        self.shared.register(tenant, handle);
+        Ok(())
+    }
+
+    fn manifest(&self, row: &AgentRow) -> Result<Manifest, StartError> {
+        let damaged = |what: String| StartError::Read(format!("manifest of agent `{}`: {what}", row.name));
+        let digest =
+            row.manifest_digest.parse().map_err(|_bad| damaged("its digest is damaged".to_owned()))?;
+        let body = self.shared.record.look_up(|reader| reader.body(&digest));
+        match body.map_err(|error| damaged(error.message))? {
+            Some(StoredBody::Bytes(bytes)) => {
+                let value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+                Manifest::from_json(&value).map_err(|problems| {
+                    let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                    damaged(texts.join("; "))
+                })
+            }
+            Some(StoredBody::Erased { reason }) => Err(damaged(format!("it was erased: {reason}"))),
+            None => Err(damaged("it is missing".to_owned())),
+        }
+    }
+
+    /// Waits until somebody asks the node to end.
+    pub async fn ended(&self) {
+        self.shared.stopping.cancelled().await;
+    }
+
+    /// Ends the daemon in good order. Agents run on, and the next daemon takes them over.
+    pub async fn stop(self, reason: &str) {
+        self.note(Fact::NodeStopped { reason: reason.to_owned() }).await;
+        self.shared.stopping.cancel();
+        self.shared.tasks.close();
+        if tokio::time::timeout(END_TIME_MAX, self.shared.tasks.wait()).await.is_err() {
+            tracing::warn!("some engines did not end in time");
+        }
+        drop(fs::remove_file(&self.shared.dirs.socket));
+        self.shared.substrate.close();
+        let store = self.shared.record.store().clone();
+        drop(tokio::task::spawn_blocking(move || store.close()).await);
+    }
+}
+
+fn parts(config: &Config, identity: NodeIdentity, record: Record) -> Result<SharedParts, StartError> {
+    let hierarchies = Hierarchies::detect(&Sources::live());
+    let group = group_name(&identity);
+    let groups = match config.cgroups.then(|| NodeGroup::create(&hierarchies, &group)) {
+        Some(Ok(groups)) => Some(groups),
+        Some(Err(error)) => {
+            tracing::warn!(error = %chain(&error), "agents get no cgroups");
+            None
+        }
+        None => None,
+    };
+    let mut checks = checks::machine(&hierarchies, groups.is_some());
+    checks.retain(|check| config.cgroups || check.name != "freeze" || check.status != "ok");
+    Ok(SharedParts {
+        identity,
+        dirs: config.dirs.clone(),
+        environment: config.environment.clone(),
+        record,
+        can_freeze: groups.is_some(),
+        substrate: Arc::new(OwnShim::new(config.shim.clone(), groups)),
+        checks,
+        boot_id: proc::boot_id()?,
+    })
+}
+
+/// Two nodes of one name may share a machine; their groups may not.
+fn group_name(identity: &NodeIdentity) -> String {
+    let id = identity.id.to_string();
+    let tail = id.get(id.len().saturating_sub(8)..).unwrap_or_default();
+    format!("{}-{tail}", identity.name)
+}
+
+/// Who the node is: as its state directory says, or newly made.
+fn identity(config: &Config, mint: &Mint) -> Result<NodeIdentity, StartError> {
+    let path = config.dirs.state.join("node.json");
+    let failed = |source| StartError::File { path: path.clone(), source };
+    match fs::read(&path) {
+        Ok(bytes) => {
+            let file: NodeFile = serde_json::from_slice(&bytes)
+                .map_err(|source| StartError::Identity { path: path.clone(), source })?;
+            Ok(NodeIdentity { id: file.id, name: file.name })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let name = config.name.clone().unwrap_or_else(host_name);
+            let file = NodeFile { id: mint.id(), name };
+            let bytes = serde_json::to_vec_pretty(&file).map_err(|error| failed(error.into()))?;
+            edgeplane_os::atomic::write_atomic(&path, &bytes, 0o600)
+                .map_err(|error| failed(io::Error::other(error)))?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+            Ok(NodeIdentity { id: file.id, name: file.name })
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The machine's name as a node's, or `node` if it cannot be one.
+fn host_name() -> NodeName {
+    let read = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let label: String = read
+        .trim()
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(50)
+        .collect();
+    let label = label.trim_matches('-');
+    #[expect(clippy::expect_used, reason = "the text is constant and follows the rule for names")]
+    label.parse().unwrap_or_else(|_bad| "node".parse().expect("`node` is a name"))
+}
+
+/// Verifies the whole record once the node has settled; a record that fails takes no more events.
+async fn verify_in_background(shared: Arc<Shared>) {
+    tokio::select! {
+        () = shared.stopping.cancelled() => return,
+        () = tokio::time::sleep(SETTLING) => {}
+    }
+    let report = shared.record.read(|reader| edgeplane_store::verify(reader, &mut |_| {})).await;
+    match report {
+        Ok(report) if report.ok => tracing::info!(events = report.events, "the record verifies"),
+        Ok(report) => {
+            let what =
+                report.problems.first().map_or_else(|| "unnamed".to_owned(), |problem| problem.what.clone());
+            tracing::error!(
+                problems = report.problem_count,
+                what,
+                "the record fails verification and is read-only"
+            );
+            shared.record.store().mark_damaged(&what);
+        }
+        Err(error) => tracing::warn!(%error, "cannot verify the record"),
+    }
+}
+
+/// Watches over a record that had no space: what waits in the reserve goes in as soon as there is some.
+async fn keep_storage(shared: Arc<Shared>) {
+    let mut was_full = false;
+    loop {
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            () = tokio::time::sleep(STORAGE_RETRY) => {}
+        }
+        let held = match shared.record.store().health() {
+            edgeplane_store::Health::Degraded { held_events } => held_events,
+            edgeplane_store::Health::Serving | edgeplane_store::Health::Damaged(_) if !was_full => continue,
+            _ => 0,
+        };
+        if held > 0 || !was_full {
+            was_full = true;
+            let store = shared.record.store().clone();
+            // It fails as long as there is no space; the next round tries again.
+            drop(tokio::task::spawn_blocking(move || store.tick()).await);
+            continue;
+        }
+        was_full = false;
+        tracing::info!("the record grows again");
+    }
+}
