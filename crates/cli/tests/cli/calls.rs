@@ -1,0 +1,217 @@
+//! Every command, and the calls that it makes.
+
+use serde_json::{Value, json};
+
+use crate::fake::{Fake, MESSAGE, Says, change, entry, node_status, signalled, stderr, view};
+
+/// A node that has something to say to everything.
+fn talkative() -> Fake {
+    let fake = Fake::new();
+    let items = |list: Value| Says::result(json!({ "items": list }));
+    for method in ["start", "stop", "restart", "freeze", "unfreeze", "retire", "release", "wait"] {
+        fake.says(&format!("runtime/agent.{method}"), Says::result(change("running", 3)));
+    }
+    fake.says("runtime/agent.get", Says::result(view()));
+    fake.says("runtime/agent.list", items(json!([view()])));
+    fake.says(
+        "runtime/agent.apply",
+        items(json!([{ "name": "reviewer", "change": "created", "generation": 1 }])),
+    );
+    fake.says("runtime/agent.install", Says::result(json!({ "name": "reviewer", "steps": [] })));
+    fake.says("runtime/epoch.list", items(json!([])));
+    fake.says("runtime/agent.signal", Says::result(signalled()));
+    fake.says("runtime/inbox.list", items(json!([])));
+    let screen = json!({ "epoch": 3, "text": "$ ", "cols": 80, "rows": 24, "cursor": [0, 2], "offset": 2, "head": 2, "title": "" });
+    fake.says("runtime/agent.snapshot", Says::result(screen));
+    let recording =
+        json!({ "epoch": 3, "items": [], "next": 0, "end": true, "over": true, "cols": 80, "rows": 24 });
+    fake.says("runtime/recording.read", Says::result(recording));
+    for method in ["get", "put", "delete"] {
+        fake.says(&format!("memory/entry.{method}"), Says::result(entry()));
+    }
+    fake.says("memory/entry.list", items(json!([])));
+    fake.says("memory/entry.history", items(json!([entry()])));
+    fake.says("stream/read", Says::result(json!({ "items": [], "next": 0, "end": true })));
+    fake.says("runtime/node.status", Says::result(node_status()));
+    fake.says("core/describe", Says::result(json!({ "methods": [] })));
+    let audit =
+        json!({ "ok": true, "events": 9, "streams": 2, "segments": 1, "unsealed": 1, "problems": [] });
+    fake.says("evidence/audit.verify", Says::result(audit));
+    fake
+}
+
+fn check(words: &[&str], expected: &[(&str, Value)]) {
+    let fake = talkative();
+    std::fs::write(fake.path().join("a.yaml"), "kind: Agent\n").unwrap();
+    std::fs::write(fake.path().join("words.txt"), "from a file").unwrap();
+    let output = fake.run(words);
+    assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+    let asked = fake.asked();
+    let found: Vec<_> = asked.iter().map(|(method, params)| (method.as_str(), params.clone())).collect();
+    assert_eq!(found, expected, "{words:?}");
+}
+
+/// A command that makes one call.
+fn check_one(words: &[&str], method: &str, params: Value) {
+    check(words, &[(method, params)]);
+}
+
+#[test]
+fn agents_are_looked_at() {
+    let labels = json!({ "labels": { "team": "docs" }, "phase": "failed", "retired": true });
+    check_one(
+        &["agent", "list", "-l", "team=docs", "--phase", "failed", "--all"],
+        "runtime/agent.list",
+        labels,
+    );
+    check_one(&["ps"], "runtime/agent.list", json!({ "labels": {}, "phase": null, "retired": false }));
+    for verb in ["get", "describe"] {
+        check_one(&["agent", verb, "reviewer"], "runtime/agent.get", json!({ "agent": "reviewer" }));
+    }
+    check_one(&["agent", "epochs", "reviewer"], "runtime/epoch.list", json!({ "agent": "reviewer" }));
+    check_one(&["snapshot", "reviewer"], "runtime/agent.snapshot", json!({ "agent": "reviewer" }));
+}
+
+#[test]
+fn agents_are_moved_through_their_life() {
+    for verb in ["start", "stop", "restart", "freeze", "unfreeze", "release"] {
+        let method = format!("runtime/agent.{verb}");
+        check_one(&["agent", verb, "reviewer"], &method, json!({ "agent": "reviewer" }));
+        let expected = [
+            (method.as_str(), json!({ "agent": "a", "reason": "because" })),
+            (method.as_str(), json!({ "agent": "b", "reason": "because" })),
+        ];
+        check(&["agent", verb, "a", "b", "--reason", "because"], &expected);
+    }
+    check_one(&["delete", "reviewer"], "runtime/agent.retire", json!({ "agent": "reviewer" }));
+    let wait = json!({ "agent": "reviewer", "phases": ["running", "failed"], "timeout_ms": 10_000 });
+    check_one(
+        &["agent", "wait", "reviewer", "--phase", "running,failed", "--timeout", "10s"],
+        "runtime/agent.wait",
+        wait,
+    );
+    check_one(&["agent", "install", "reviewer"], "runtime/agent.install", json!({ "agent": "reviewer" }));
+}
+
+#[test]
+fn manifests_are_handed_over_as_text() {
+    let fake = talkative();
+    let folder = fake.path().canonicalize().unwrap();
+    std::fs::write(fake.path().join("a.yaml"), "kind: Agent\n").unwrap();
+    for (words, dry_run) in
+        [(&["apply", "-f", "a.yaml"][..], false), (&["apply", "--dry-run", "-f", "a.yaml"], true)]
+    {
+        assert!(fake.run(words).status.success());
+        let document = json!({ "file": "a.yaml", "text": "kind: Agent\n", "folder": folder });
+        let expected = json!({ "documents": [document], "dry_run": dry_run });
+        assert_eq!(fake.asked(), [("runtime/agent.apply".to_owned(), expected)]);
+    }
+    assert!(fake.run(&["agent", "install", "./a.yaml"]).status.success());
+    let asked: Vec<_> = fake.asked().into_iter().map(|(method, _)| method).collect();
+    assert_eq!(asked, ["runtime/agent.apply", "runtime/agent.install"]);
+    assert!(fake.run(&["apply", "-f", ".", "--wait"]).status.success());
+    let asked: Vec<_> = fake.asked().into_iter().map(|(method, _)| method).collect();
+    assert_eq!(asked, ["runtime/agent.apply", "runtime/agent.get", "runtime/agent.wait"]);
+}
+
+#[test]
+fn messages_are_sent_with_everything_that_was_said() {
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    let plain =
+        |parts: Value| json!({ "agent": "reviewer", "parts": parts, "mode": "queue", "priority": "normal" });
+    let method = "runtime/agent.signal";
+    check_one(&["signal", "reviewer", "--content", "Run /briefing"], method, plain(text("Run /briefing")));
+    check_one(&["signal", "reviewer", "--content", "--help me"], method, plain(text("--help me")));
+    check_one(&["signal", "reviewer", "--file", "words.txt"], method, plain(text("from a file")));
+    let data = json!([{ "type": "data", "data": { "a": 1 } }]);
+    check_one(&["signal", "reviewer", "--json", r#"{"type":"data","data":{"a":1}}"#], method, plain(data));
+    let words = [
+        "signal",
+        "reviewer",
+        "--content",
+        "x",
+        "--mode",
+        "steer",
+        "--priority",
+        "high",
+        "--expires",
+        "10m",
+        "--key",
+        "k",
+        "--reply-to",
+        MESSAGE,
+        "--display-name",
+        "Me",
+        "--wait",
+        "accepted",
+        "--timeout",
+        "5s",
+    ];
+    let all = json!({ "agent": "reviewer", "parts": text("x"), "mode": "steer", "priority": "high", "expires_in_ms": 600_000,
+        "idempotency_key": "k", "reply_to": MESSAGE, "display_name": "Me", "wait": "accepted", "timeout_ms": 5_000 });
+    check_one(&words, method, all);
+    let inbox = json!({ "agent": "reviewer", "all": true, "limit": 5 });
+    check_one(&["inbox", "reviewer", "--all", "--limit", "5"], "runtime/inbox.list", inbox);
+}
+
+#[test]
+fn memory_is_read_and_written() {
+    let key = json!({ "agent": "reviewer", "key": "tone" });
+    check_one(&["memory", "get", "reviewer", "tone"], "memory/entry.get", key.clone());
+    check_one(&["memory", "history", "reviewer", "tone"], "memory/entry.history", key);
+    check_one(&["memory", "get", "-", "tone"], "memory/entry.get", json!({ "key": "tone" }));
+    let put = json!({ "agent": "reviewer", "key": "tone", "value": "-5", "if_version": 0, "ttl_ms": 30_000 });
+    check_one(
+        &["memory", "put", "reviewer", "tone", "-5", "--if-version", "0", "--ttl", "30s"],
+        "memory/entry.put",
+        put,
+    );
+    let json_value = json!({ "agent": "reviewer", "key": "tone", "value": { "a": [1] } });
+    check_one(
+        &["memory", "put", "reviewer", "tone", "--json", r#"{"a":[1]}"#],
+        "memory/entry.put",
+        json_value,
+    );
+    let list = json!({ "agent": "reviewer", "prefix": "n/" });
+    check_one(&["memory", "list", "reviewer", "--prefix", "n/"], "memory/entry.list", list);
+    let delete = json!({ "agent": "reviewer", "key": "tone", "if_version": 4 });
+    check_one(&["memory", "delete", "reviewer", "tone", "--if-version", "4"], "memory/entry.delete", delete);
+}
+
+#[test]
+fn record_and_node_are_read() {
+    let read = |params: Value| ("stream/read", params);
+    check_one(&["daemon", "status"], "runtime/node.status", json!({}));
+    check_one(&["audit", "verify"], "evidence/audit.verify", json!({}));
+    check_one(&["describe-api", "--profile", "memory"], "core/describe", json!({ "profile": "memory" }));
+    let all = json!({ "after": 0, "limit": 1000, "newest": false });
+    check(&["events", "-o", "json"], &[read(all)]);
+    let some = json!({ "agent": "reviewer", "after": 7, "types": ["agent.*"], "limit": 5, "newest": false });
+    let words =
+        ["events", "-o", "json", "--agent", "reviewer", "--after", "7", "--type", "agent.*", "--limit", "5"];
+    check(&words, &[read(some)]);
+    let newest = json!({ "after": 0, "limit": 5, "newest": true });
+    check(&["events", "-o", "json", "--limit", "5"], &[read(newest)]);
+    let names = ("runtime/agent.list", json!({ "labels": {}, "phase": null, "retired": true }));
+    let life =
+        json!({ "agent": "reviewer", "after": 0, "types": ["agent.*"], "limit": 1000, "newest": false });
+    check(&["agent", "history", "reviewer"], &[names, read(life)]);
+}
+
+#[test]
+fn recordings_are_read() {
+    let page = |extra: Value| {
+        let mut params = json!({ "agent": "reviewer", "offset": 0, "limit_bytes": 1 << 20 });
+        params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        params
+    };
+    let method = "runtime/recording.read";
+    check_one(&["logs", "reviewer"], method, page(json!({})));
+    check_one(
+        &["logs", "reviewer", "--epoch", "2", "--tail", "64KiB"],
+        method,
+        page(json!({ "epoch": 2, "last_bytes": 65_536 })),
+    );
+    check_one(&["logs", "reviewer", "--tail", "3"], method, page(json!({ "last_bytes": 2_048 })));
+    check_one(&["replay", "reviewer", "--epoch", "2", "--speed", "max"], method, page(json!({ "epoch": 2 })));
+}

@@ -1,0 +1,129 @@
+//! Output that goes on: events, logs, replay.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, Stdio},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use edgeplane_types::ErrorName;
+use serde_json::{Value, json};
+
+use crate::fake::{Fake, Says, event, stderr, stdout};
+
+fn subscribed() -> Says {
+    Says::result(json!({ "subscription_id": SUBSCRIPTION, "head": 7 }))
+}
+
+const SUBSCRIPTION: &str = "sub_01890000-0000-7000-8000-000000000006";
+
+fn spawn(fake: &Fake, words: &[&str]) -> Child {
+    let mut command = fake.command(words);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn end(mut child: Child) -> String {
+    child.kill().unwrap();
+    let mut rest = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut rest).unwrap();
+    child.wait().unwrap();
+    rest
+}
+
+#[test]
+fn events_are_followed_as_they_come() {
+    let fake = Fake::new();
+    let page = json!({ "items": [event(5, "agent.declared")], "next": 5, "end": true });
+    fake.says("stream/read", Says::result(page));
+    let live = json!({ "subscription_id": SUBSCRIPTION, "event": event(6, "agent.started") });
+    fake.says("stream/subscribe", subscribed().then("stream/event", live));
+    let mut child = spawn(&fake, &["events", "-f", "--after", "4", "-o", "json"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for expected in [event(5, "agent.declared"), event(6, "agent.started")] {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(line, expected);
+    }
+    end(child);
+    let asked = fake.asked();
+    assert_eq!(asked.last().unwrap(), &("stream/subscribe".to_owned(), json!({ "after": 5 })));
+}
+
+#[test]
+fn ended_subscription_ends_the_command() {
+    let fake = Fake::new();
+    let ended = json!({ "id": SUBSCRIPTION, "state": "ended", "reason": "too slow" });
+    fake.says("stream/subscribe", subscribed().then("stream/state", ended));
+    let output = fake.run(&["events", "-f", "-o", "json"]);
+    assert_eq!(output.status.code(), Some(69));
+    assert!(stderr(&output).contains("too slow"));
+    fake.says("stream/subscribe", subscribed());
+}
+
+fn recording(epoch: u64, items: &[Value], next: u64, over: bool) -> Says {
+    Says::result(
+        json!({ "epoch": epoch, "items": items, "next": next, "end": true, "over": over, "cols": 80, "rows": 24 }),
+    )
+}
+
+fn output(at_us: i64, bytes: &[u8]) -> Value {
+    json!({ "at_us": at_us, "offset": 0, "code": "o", "data": STANDARD.encode(bytes) })
+}
+
+#[test]
+fn logs_are_text() {
+    let fake = Fake::new();
+    let items = [
+        output(1, b"\x1b[31mone\x1b[0m\r\ntw"),
+        json!({ "at_us": 2, "offset": 0, "code": "i", "data": "typed" }),
+        output(3, b"o\r\nth\x1b]52;c;aGk=\x07ree"),
+        json!({ "at_us": 4, "offset": 0, "code": "g", "data": "17" }),
+    ];
+    fake.says("runtime/recording.read", recording(3, &items, 9, true));
+    let output = fake.run(&["logs", "reviewer"]);
+    assert_eq!(stdout(&output), "one\ntwo\nthree\n");
+    assert_eq!(stderr(&output), "-- 17 bytes of output are missing --\n");
+    assert_eq!(stdout(&fake.run(&["logs", "reviewer", "-n", "1"])), "three\n");
+    let object: Value =
+        serde_json::from_str(stdout(&fake.run(&["logs", "reviewer", "-o", "json"])).lines().next().unwrap())
+            .unwrap();
+    assert_eq!(object, json!({ "epoch": 3, "text": "one\ntwo\n" }));
+}
+
+#[test]
+fn logs_are_followed_into_the_next_epoch() {
+    let fake = Fake::new();
+    let method = "runtime/recording.read";
+    fake.says(method, recording(3, &[output(1, b"$ ")], 2, false));
+    fake.says(method, recording(3, &[output(2, b"exit\r\n")], 8, true));
+    fake.says(method, Says::error(ErrorName::NotFound, "no epoch 4"));
+    fake.says(method, recording(3, &[], 8, true));
+    // Once to see that it is there, and once to print it.
+    fake.says(method, recording(4, &[output(3, b"again\r\n")], 7, false));
+    fake.says(method, recording(4, &[output(3, b"again\r\n")], 7, false));
+    fake.says(method, recording(4, &[], 7, false));
+    let mut child = spawn(&fake, &["logs", "reviewer", "-f"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "$ exit");
+    assert_eq!(lines.next().unwrap().unwrap(), "again");
+    assert_eq!(end(child), "-- epoch 4 --\n");
+}
+
+#[test]
+fn replay_plays_what_is_harmless_and_exports_everything() {
+    let fake = Fake::saying(
+        "runtime/recording.read",
+        recording(3, &[output(1, b"\x1b[31ma\x1b[6n"), output(60_000_000, b"\x1b]52;c;aGk=\x07b")], 9, true),
+    );
+    let output = fake.run(&["replay", "reviewer", "--idle-limit", "1ms"]);
+    assert_eq!(stdout(&output), "\x1b[31mab", "{}", stderr(&output));
+    let output = fake.run(&["replay", "reviewer", "--export", "r.cast"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let cast = std::fs::read_to_string(fake.path().join("r.cast")).unwrap();
+    let lines: Vec<Value> = cast.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.first().unwrap()["version"], 3);
+    assert_eq!(lines.get(1).unwrap(), &json!([0.0, "o", "\u{1b}[31ma\u{1b}[6n"]));
+    assert_eq!(lines.get(2).unwrap()[0], json!(59.999_999));
+    assert_eq!(stdout(&fake.run(&["replay", "reviewer", "--export", "-"])), cast);
+    assert!(!fake.path().join("r.cast.part").exists());
+}
