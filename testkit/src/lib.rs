@@ -1,0 +1,29 @@
+//! Real nodes for tests: a daemon in folders of its own, driven over its socket, killed and brought back.
+//!
+//! Owns every process it starts and ends them all. Panics with what it found: it is for tests only.
+#![forbid(unsafe_code)]
+#![expect(clippy::panic, clippy::expect_used, reason = "a test that cannot go on ends at once")]
+
+mod alone;
+mod connection;
+mod evidence;
+mod manifests;
+mod node;
+pub mod observe;
+pub mod random;
+pub mod signals;
+pub mod wait;
+
+pub use alone::{Alone, alone};
+pub use connection::{Connection, Notification};
+pub use manifests::{native, terminal};
+pub use node::{Binaries, Node, NodeOptions};
+
+/// Bytes that a user may still write where `path` is.
+///
+/// # Panics
+/// If the path cannot be looked at.
+#[must_use]
+pub fn free_bytes(path: &std::path::Path) -> u64 {
+    edgeplane_os::space::free_bytes(path).unwrap_or_else(|error| panic!("{error}"))
+}
