@@ -1,0 +1,32 @@
+//! Every row of the table, in its order.
+
+mod adopt;
+mod attach;
+mod command;
+mod events;
+mod fleet;
+mod idle;
+mod keys;
+mod launch;
+mod memory;
+mod output;
+mod restart;
+mod signal;
+
+use super::Group;
+
+/// The rows, those that belong together under one name.
+pub(crate) const GROUPS: &[Group] = &[
+    memory::GROUP,
+    launch::GROUP,
+    fleet::GROUP,
+    restart::GROUP,
+    adopt::GROUP,
+    signal::GROUP,
+    command::GROUP,
+    attach::GROUP,
+    keys::GROUP,
+    output::GROUP,
+    idle::GROUP,
+    events::GROUP,
+];
