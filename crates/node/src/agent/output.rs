@@ -1,5 +1,7 @@
 //! What comes from a live shim: frames, and the output in them, each byte once and in order.
 
+use std::path::Path;
+
 use edgeplane_driver::lines::Found;
 use edgeplane_types::{Epoch, Fact};
 use edgeplane_wire::shim::{FromShim, OutputStream, ToShim, split_frame};
