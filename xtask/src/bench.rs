@@ -191,7 +191,7 @@ fn measure_group(bench: &Bench, group: &Group, quiet_wait: Duration) -> anyhow::
         let begin = clock::now_ns();
         let rows = (group.run)(bench)?;
         let took = (clock::now_ns() - begin) as f64 / 1e9;
-        let busy = Busy { before, after: machine::glance() };
+        let busy = Busy { before, after: machine::glance_after() };
         eprintln!("{}: {took:.1} s, the machine is {busy} busy with other things", group.name);
         if best.as_ref().is_none_or(|(least, _)| busy.worst() < least.worst()) {
             best = Some((busy, rows));

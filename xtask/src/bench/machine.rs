@@ -89,6 +89,19 @@ pub(crate) fn glance() -> f64 {
     busy(GLANCE)
 }
 
+/// The share that others use after a measurement: the least of some looks, because what was measured takes a moment to
+/// end.
+pub(crate) fn glance_after() -> f64 {
+    let mut least = busy(LOOK);
+    for _ in 0..2 {
+        if is_quiet(least) {
+            break;
+        }
+        least = least.min(busy(LOOK));
+    }
+    least
+}
+
 /// Whether so little is in use that measurements are not disturbed.
 pub(crate) fn is_quiet(busy: f64) -> bool {
     busy < QUIET_BELOW

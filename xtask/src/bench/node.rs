@@ -30,7 +30,9 @@ pub(crate) struct Node {
 impl Node {
     /// A running node below `parent`.
     pub(crate) fn start(binaries: &Binaries, parent: &Path) -> anyhow::Result<Self> {
-        let dir = tempfile::Builder::new().prefix("n-").tempdir_in(parent)?;
+        // Its files stay until the whole benchmark ends: for five seconds after a file is deleted, ext4 passes over its
+        // inode, slowly, for each file that anybody creates.
+        let dir = tempfile::Builder::new().prefix("n-").disable_cleanup(true).tempdir_in(parent)?;
         let mut node = Self { binaries: binaries.clone(), dir, daemon: None };
         node.up()?;
         Ok(node)

@@ -16,7 +16,7 @@ impl Dtach {
         if !peers::is_installed("dtach") {
             return Ok(None);
         }
-        let dir = tempfile::Builder::new().prefix("d-").tempdir_in(bench.dir.path())?;
+        let dir = tempfile::Builder::new().prefix("d-").disable_cleanup(true).tempdir_in(bench.dir.path())?;
         Ok(Some(Self { dir }))
     }
 

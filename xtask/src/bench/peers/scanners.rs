@@ -45,7 +45,7 @@ impl Scanner {
         if !peers::is_installed(kind.program()) {
             return Ok(None);
         }
-        let dir = tempfile::Builder::new().prefix("r-").tempdir_in(bench.dir.path())?;
+        let dir = tempfile::Builder::new().prefix("r-").disable_cleanup(true).tempdir_in(bench.dir.path())?;
         for index in 0..count {
             let service = dir.path().join(format!("a{index}"));
             std::fs::create_dir(&service)?;
