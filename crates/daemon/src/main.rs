@@ -71,6 +71,9 @@ Examples:
   edgeplaned --state-dir ./state --runtime-dir ./run --log debug
   EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups";
 
+/// Descriptors that a large node has open: some four for each of four thousand agents.
+const OPEN_FILES_FORESEEN: u32 = 16_384;
+
 fn main() -> ExitCode {
     let options = Options::parse();
     match run(options) {
@@ -92,6 +95,9 @@ fn run(options: Options) -> anyhow::Result<()> {
     signals::forbid_tracing().context("cannot forbid tracing of this process")?;
     if let Err(error) = limits::raise_open_files() {
         tracing::warn!(%error, "cannot raise the limit of open files");
+    }
+    if let Err(error) = limits::make_room_for_files(OPEN_FILES_FORESEEN) {
+        tracing::warn!(%error, "cannot make room for open files");
     }
     let config = config(options)?;
     // One thread serves everything that does not block: a call costs no switch between threads.
