@@ -136,6 +136,11 @@ impl Clients {
         }
     }
 
+    /// Whether somebody who controls is there.
+    pub(crate) fn any_controls(&self) -> bool {
+        self.all.iter().any(|client| client.controls() && !client.is_gone())
+    }
+
     /// Shows output to everybody who subscribed and keeps up.
     pub(crate) fn show(&mut self, offset: u64, stream: OutputStream, bytes: &[u8]) {
         if !self.all.iter().any(|client| client.is_subscribed) {

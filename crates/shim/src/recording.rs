@@ -283,7 +283,7 @@ impl Recording {
         }
     }
 
-    /// Ends the recording: the gap if there is one, the exit, and everything durable.
+    /// Ends the recording: the gap if there is one, and the exit. What is left is to [`Recording::sync`].
     pub(crate) fn end(&mut self, now_us: u64, exit: &str) {
         if let Some(missing) = self.missing {
             self.end_gap(now_us);
@@ -293,7 +293,6 @@ impl Recording {
             }
         }
         self.event(now_us, 'x', exit);
-        self.sync(now_us);
     }
 
     fn interval(&self, now_us: u64) -> u64 {

@@ -42,6 +42,15 @@ impl LifeRequest {
     }
 }
 
+/// A step of the lifecycle and what it comes to.
+#[derive(Debug)]
+struct Taken {
+    input: Input,
+    origin: Origin,
+    actions: Vec<Action>,
+    facts: Vec<Fact>,
+}
+
 /// What a hook came to.
 #[derive(Debug)]
 pub(super) struct Hooked {
@@ -123,20 +132,47 @@ impl Actor {
         };
         let step = self.life.step(input, context).map_err(|illegal| self.not_now(input, illegal))?;
         let generation = self.generation;
-        let facts = self.facts(&step.actions, why);
-        if let Err(error) = self.record_facts(&facts, input, origin).await {
+        let first = self.taken(input, origin.clone(), step.actions, why);
+        if first.actions.contains(&Action::ArmBackoff(0))
+            && let Ok(next) = step.agent.step(Input::BackoffElapsed, context)
+        {
+            // A restart that waits for nothing is decided with the end that it follows, in one commit.
+            let start = self.taken(Input::BackoffElapsed, Origin::node("restart-policy"), next.actions, "");
+            let steps = [first, start];
+            if self.record_steps(&steps).await.is_ok() {
+                self.follow(next.agent, &steps).await;
+                self.backoff = None;
+                return Ok(());
+            }
+            // There is no space for a new life: the end is recorded alone, and the start waits.
+            let [first, _] = steps;
+            self.record_steps(std::slice::from_ref(&first)).await.map_err(|error| refused(&error))?;
+            self.follow(step.agent, &[first]).await;
+            return Ok(());
+        }
+        if let Err(error) = self.record_steps(std::slice::from_ref(&first)).await {
             self.generation = generation;
             return Err(refused(&error));
         }
-        self.life = step.agent;
-        for fact in &facts {
-            self.remember_reason(fact);
-        }
-        self.after_facts(&facts).await;
-        for action in step.actions {
-            self.act(action, origin);
-        }
+        self.follow(step.agent, &[first]).await;
         Ok(())
+    }
+
+    fn taken(&mut self, input: Input, origin: Origin, actions: Vec<Action>, why: &str) -> Taken {
+        let facts = self.facts(&actions, why);
+        Taken { input, origin, actions, facts }
+    }
+
+    /// Becomes what steps that are recorded lead to, and acts.
+    async fn follow(&mut self, life: edgeplane_lifecycle::Agent, steps: &[Taken]) {
+        self.life = life;
+        for step in steps {
+            step.facts.iter().for_each(|fact| self.remember_reason(fact));
+            self.after_facts(&step.facts).await;
+        }
+        for step in steps {
+            step.actions.iter().for_each(|action| self.act(*action, &step.origin));
+        }
     }
 
     fn facts(&mut self, actions: &[Action], why: &str) -> Vec<Fact> {
@@ -148,23 +184,23 @@ impl Actor {
         notes.into_iter().map(|note| self.fact(note, why)).collect()
     }
 
-    async fn record_facts(
-        &mut self,
-        facts: &[Fact],
-        input: Input,
-        origin: &Origin,
-    ) -> Result<(), AppendError> {
+    /// Makes the notes of steps durable, all or none.
+    async fn record_steps(&self, steps: &[Taken]) -> Result<(), AppendError> {
         let mut draft = Draft::default();
-        let mut origin = origin.clone();
-        for fact in facts {
-            let id = self.shared.record.add(&mut draft, self.stream(), &origin, fact.clone());
-            origin.cause = Some(id);
+        for step in steps {
+            let mut origin = step.origin.clone();
+            for fact in &step.facts {
+                let id = self.shared.record.add(&mut draft, self.stream(), &origin, fact.clone());
+                origin.cause = Some(id);
+            }
         }
         if draft.is_empty() {
             return Ok(());
         }
         // Only what brings something new to life may be refused for want of space.
-        let brings_life = matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed);
+        let brings_life = steps
+            .iter()
+            .any(|step| matches!(step.input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed));
         let draft = if brings_life { draft } else { draft.critical() };
         self.shared.record.commit(draft).await.map(drop)
     }

@@ -1,4 +1,5 @@
-//! How an epoch ends: asked, killed, seen empty, drained, recorded, and only then told.
+//! How an epoch ends: asked, killed, seen empty, drained, recorded, and only then told. The last of the recording
+//! becomes durable after that, by the node if it was there to be told.
 //!
 //! Invariant: `Exited` is sent after the exit record was written, and that after the tree was seen empty or the wait for
 //! it was given up, which the record then says.
@@ -214,6 +215,10 @@ impl Engine {
     }
 
     fn leave(&mut self) {
+        // Whoever controls was told of the end and seals the recording; both at once would only wait for each other.
+        if !self.clients.any_controls() {
+            self.recording.sync(super::now_us());
+        }
         // It is removed by name; that it is gone already is as good.
         drop(std::fs::remove_file(&self.facts.socket));
         self.phase = Phase::Over;

@@ -150,6 +150,7 @@ proptest! {
             shown.push((offset, held.bytes().len()));
         }
         recording.end(now_us, "0");
+        recording.sync(now_us);
         prop_assert_eq!(recording.synced(), recording.head());
         let mut next = 0;
         for (offset, len) in shown {
