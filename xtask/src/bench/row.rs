@@ -31,6 +31,8 @@ pub(crate) struct Row {
     pub(crate) reach: String,
     /// Whether the reach is met; nothing where there is none.
     pub(crate) met: Option<bool>,
+    /// The same reach as a multiple of what the ratio is of, as it was where the reach was set, and whether that is met.
+    pub(crate) reach_in_ratio: Option<(String, bool)>,
     pub(crate) notes: Vec<String>,
     /// Share of all processors in use before and after the measurement.
     pub(crate) busy: Busy,
@@ -48,6 +50,7 @@ impl Row {
             ratio: None,
             reach: String::new(),
             met: None,
+            reach_in_ratio: None,
             notes: Vec::new(),
             busy: Busy::default(),
         }
@@ -88,6 +91,18 @@ impl Row {
         self
     }
 
+    /// The reach on a machine of any speed: as a multiple of what the row is measured against.
+    pub(crate) fn reach_in_ratio(mut self, limit: f64) -> Self {
+        if let Some((of, value)) = &self.ratio {
+            let (sign, met) = match self.better {
+                Better::Less => ("≤", *value <= limit),
+                Better::More => ("≥", *value >= limit),
+            };
+            self.reach_in_ratio = Some((format!("{sign} {limit} × {of}"), met));
+        }
+        self
+    }
+
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
@@ -118,6 +133,11 @@ impl Row {
             match self.met {
                 Some(true) => "yes".to_owned(),
                 Some(false) => "**no**".to_owned(),
+                None => "–".to_owned(),
+            },
+            match &self.reach_in_ratio {
+                Some((reach, true)) => format!("{reach}: yes"),
+                Some((reach, false)) => format!("{reach}: **no**"),
                 None => "–".to_owned(),
             },
             self.busy.to_string(),

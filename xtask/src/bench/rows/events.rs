@@ -15,19 +15,23 @@ pub(crate) const GROUP: Group = Group {
     run,
 };
 
-/// What is asked of each measurement, in events per second.
-const REACH: [(&str, u64, f64); 3] =
-    [("record", 1, 10_000.0), ("record", 16, 40_000.0), ("record with models", 16, 25_000.0)];
+/// What is asked of each measurement, in events per second, and as a share of the reference, which did 10,500 and 51,000
+/// on the machine where the reach was set.
+const REACH: [(&str, u64, f64, f64); 3] = [
+    ("record", 1, 10_000.0, 0.95),
+    ("record", 16, 40_000.0, 0.78),
+    ("record with models", 16, 25_000.0, 0.49),
+];
 
 fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let seconds = bench.times(2, 1).to_string();
     let mut lines = Vec::new();
-    for _ in 0..bench.times(3, 1) {
+    for _ in 0..bench.times(5, 1) {
         lines.extend(measured(bench, &seconds)?);
     }
     REACH
         .iter()
-        .map(|(name, writers, reach)| {
+        .map(|(name, writers, reach, share)| {
             let ours = rates(&lines, name, *writers)?;
             let sqlite = rates(&lines, "sqlite", *writers)?;
             let what = match *name {
@@ -37,7 +41,8 @@ fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
             Ok(Row::rate(what, "events/s", &ours)
                 .reference("SQLite", &sqlite)
                 .against("SQLite", sqlite.p50())
-                .reach(format!("≥ {}", crate::bench::sample::digits(*reach)), ours.p50() >= *reach))
+                .reach(format!("≥ {}", crate::bench::sample::digits(*reach)), ours.p50() >= *reach)
+                .reach_in_ratio(*share))
         })
         .collect()
 }
