@@ -145,11 +145,12 @@ impl Preallocated {
         Ok(Self { file, path: path.to_owned(), capacity })
     }
 
-    /// Writes the record in place; durable when it returns.
+    /// Writes the record in place. Every process sees all of it from now on; after a failure of the machine it is there
+    /// only if it was synced.
     ///
     /// # Errors
     /// When the record is larger than the room, or the disk fails.
-    pub fn commit(self, bytes: &[u8]) -> Result<(), AtomicError> {
+    pub fn write(self, bytes: &[u8]) -> Result<Written, AtomicError> {
         let too_large =
             || AtomicError::TooLarge { path: self.path.clone(), bytes: bytes.len(), capacity: self.capacity };
         if bytes.len() > self.capacity {
@@ -161,10 +162,28 @@ impl Preallocated {
         record.extend_from_slice(&length);
         record.extend_from_slice(&checksum(&length, bytes).to_le_bytes());
         record.extend_from_slice(bytes);
-        self.file
-            .write_all_at(&record, 0)
-            .and_then(|()| self.file.sync_data())
-            .map_err(|source| AtomicError::Write { path: self.path.clone(), source })
+        let Self { file, path, .. } = self;
+        match file.write_all_at(&record, 0) {
+            Ok(()) => Ok(Written { file, path }),
+            Err(source) => Err(AtomicError::Write { path, source }),
+        }
+    }
+}
+
+/// A record that was written.
+#[derive(Debug)]
+pub struct Written {
+    file: File,
+    path: PathBuf,
+}
+
+impl Written {
+    /// Makes it durable.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(self) -> Result<(), AtomicError> {
+        self.file.sync_data().map_err(|source| AtomicError::Write { path: self.path, source })
     }
 }
 
@@ -236,11 +255,11 @@ mod tests {
         let slot = Preallocated::create(&path, 64).unwrap();
         let size = std::fs::metadata(&path).unwrap().len();
         assert_eq!(read_preallocated(&path).unwrap(), None);
-        slot.commit(b"code 3").unwrap();
+        slot.write(b"code 3").unwrap().sync().unwrap();
         assert_eq!(read_preallocated(&path).unwrap().as_deref(), Some(&b"code 3"[..]));
         assert_eq!(std::fs::metadata(&path).unwrap().len(), size);
         assert!(matches!(
-            Preallocated::create(&path, 4).unwrap().commit(b"12345"),
+            Preallocated::create(&path, 4).unwrap().write(b"12345"),
             Err(AtomicError::TooLarge { bytes: 5, capacity: 4, .. })
         ));
         assert_eq!(read_preallocated(&path).unwrap(), None);
@@ -250,7 +269,7 @@ mod tests {
     fn empty_record_differs_from_an_unwritten_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("exit");
-        Preallocated::create(&path, 0).unwrap().commit(b"").unwrap();
+        Preallocated::create(&path, 0).unwrap().write(b"").unwrap().sync().unwrap();
         assert_eq!(read_preallocated(&path).unwrap(), Some(Vec::new()));
     }
 
@@ -258,7 +277,7 @@ mod tests {
     fn record_torn_at_any_byte_is_none() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("exit");
-        Preallocated::create(&path, 16).unwrap().commit(b"0123456789").unwrap();
+        Preallocated::create(&path, 16).unwrap().write(b"0123456789").unwrap().sync().unwrap();
         let whole = std::fs::read(&path).unwrap();
         for torn in 0..HEADER_BYTES + 10 {
             let mut bytes = whole.clone();

@@ -78,6 +78,8 @@ pub(crate) struct Engine {
     signals: SignalFd,
     listener: UnixListener,
     exit_record: Option<Preallocated>,
+    /// The exit record once it is written.
+    exit_written: Option<edgeplane_os::atomic::Written>,
     /// Held until the shim ends: it tells every daemon that this epoch lives.
     _held: DirLock,
     phase: Phase,
@@ -104,6 +106,7 @@ impl Engine {
             signals: parts.signals,
             listener: parts.listener,
             exit_record: Some(parts.exit_record),
+            exit_written: None,
             _held: parts.held,
             phase: Phase::Running,
             is_childless: false,

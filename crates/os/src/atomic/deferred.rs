@@ -8,7 +8,7 @@ impl Preallocated {
     /// Creates the file with room for a record of `capacity` bytes, without waiting until any of it is durable; an old
     /// file is replaced.
     ///
-    /// The room is taken at once, so [`Preallocated::commit`] needs none. A power cut before that may leave the file
+    /// The room is taken at once, so [`Preallocated::write`] needs none. A power cut before that may leave the file
     /// empty or missing, which says the same as an unwritten record. Whoever needs the name to be durable afterwards
     /// syncs the directory.
     ///
@@ -40,7 +40,7 @@ mod tests {
         std::fs::write(&path, vec![b'x'; 100]).unwrap();
         let slot = Preallocated::create_deferred(&path, 64).unwrap();
         assert_eq!(read_preallocated(&path).unwrap(), None);
-        slot.commit(b"code 3").unwrap();
+        slot.write(b"code 3").unwrap().sync().unwrap();
         assert_eq!(read_preallocated(&path).unwrap().as_deref(), Some(&b"code 3"[..]));
     }
 

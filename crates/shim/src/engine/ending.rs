@@ -204,10 +204,8 @@ impl Engine {
             ended_at: ending.ended_at.as_micros(),
             ran_ms: ending.ran_us / 1_000,
         };
-        if let Some(record) = self.exit_record.take() {
-            // A disk that fails leaves an unwritten record; the clients still hear of the end.
-            drop(record.commit(&exit.encode()));
-        }
+        // A disk that fails leaves an unwritten record; the clients still hear of the end.
+        self.exit_written = self.exit_record.take().and_then(|record| record.write(&exit.encode()).ok());
         let head = self.recording.head();
         self.clients.tell_end(&FromShim::Exited(exit), head);
         self.phase = Phase::Leaving { until_us: now.saturating_add(FAREWELL_US) };
@@ -215,9 +213,11 @@ impl Engine {
     }
 
     fn leave(&mut self) {
-        // Whoever controls was told of the end and seals the recording; both at once would only wait for each other.
+        // Whoever controls was told of the end, records it durably and seals the recording; both at once would only wait
+        // for each other. What is written here is for a daemon that died or was not there.
         if !self.clients.any_controls() {
             self.recording.sync(super::now_us());
+            drop(self.exit_written.take().map(edgeplane_os::atomic::Written::sync));
         }
         // It is removed by name; that it is gone already is as good.
         drop(std::fs::remove_file(&self.facts.socket));
