@@ -118,6 +118,13 @@ impl Node {
         status.checks.iter().all(|check| check.name != "cgroups in use")
     }
 
+    /// Descriptors that the daemon has open, those of the question included. Only the daemon can tell: nobody else of
+    /// its user may look at it.
+    #[must_use]
+    pub fn open_files(&self) -> u64 {
+        self.connect().call::<NodeStatus>(&Empty {}).open_files
+    }
+
     /// A folder for the test's own files.
     #[must_use]
     pub fn scratch(&self) -> PathBuf {

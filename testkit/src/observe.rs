@@ -27,15 +27,6 @@ pub fn resident_bytes(pid: u32) -> u64 {
     kib.unwrap_or_else(|| panic!("no resident size of process {pid}")) << 10
 }
 
-/// Descriptors that a process has open.
-///
-/// # Panics
-/// If it is not there.
-#[must_use]
-pub fn open_files(pid: u32) -> usize {
-    fs::read_dir(format!("/proc/{pid}/fd")).map(Iterator::count).unwrap_or_else(|error| panic!("{error}"))
-}
-
 /// Waits until a file holds a whole line, and gives the file.
 ///
 /// # Panics

@@ -25,7 +25,7 @@ struct Unharmed {
     node: Node,
     events: u64,
     resident: u64,
-    files: usize,
+    files: u64,
     pid: u32,
 }
 
@@ -35,7 +35,7 @@ impl Unharmed {
         node.run("shell", &terminal("shell", &["/bin/cat"], ""));
         let pid = node.pid("shell");
         let (events, daemon) = (events(&node), node.daemon_pid());
-        let (resident, files) = (observe::resident_bytes(daemon), observe::open_files(daemon));
+        let (resident, files) = (observe::resident_bytes(daemon), node.open_files());
         Self { node, events, resident, files, pid }
     }
 
@@ -46,7 +46,7 @@ impl Unharmed {
         assert_eq!(events(node), self.events, "{:#?}", node.history("").last());
         assert_eq!(node.pid("shell"), self.pid);
         let daemon = node.daemon_pid();
-        eventually("files are closed", || observe::open_files(daemon) <= self.files + 1);
+        eventually("files are closed", || node.open_files() <= self.files + 1);
         let grown = observe::resident_bytes(daemon).saturating_sub(self.resident);
         assert!(grown < GROWTH_BYTES_MAX, "the daemon grew by {grown} bytes");
         assert!(!node.log().contains("panicked"), "{}", node.log());

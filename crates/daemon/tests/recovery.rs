@@ -235,6 +235,19 @@ fn stop_outlives_the_wait_for_a_dependency() {
 }
 
 #[test]
+fn wait_for_a_dependency_goes_on_under_the_next_daemon() {
+    let mut node = Node::start();
+    let base = sleeper("base", "run: stopped");
+    node.apply(&format!("{base}---\n{}", sleeper("upper", "dependsOn: [base]")));
+    node.kill_daemon();
+    node.up();
+    let status = node.get("upper").status;
+    assert_eq!((status.phase, status.desired), (Phase::Declared, Desired::Running));
+    node.change::<AgentStart>("base").unwrap();
+    node.wait("upper", Phase::Running);
+}
+
+#[test]
 fn agents_start_after_those_they_depend_on() {
     let node = Node::start();
     let base = "hooks: { preStart: { command: [\"/bin/sleep\", \"0.3\"] } }";

@@ -460,7 +460,7 @@ fn storm_of_sizes_and_keys_ends_with_the_last_of_each() {
 fn viewers_that_vanish_leave_nothing_behind() {
     let node = Node::start();
     node.run("quiet", &terminal("quiet", &["/bin/cat"], ""));
-    let before = observe::open_files(node.daemon_pid());
+    let before = node.open_files();
     for round in 0..3 {
         let viewers: Vec<Viewer> = (0..40)
             .map(|number| {
@@ -471,7 +471,7 @@ fn viewers_that_vanish_leave_nothing_behind() {
         drop(viewers);
         eventually("all of them are gone", || node.count("quiet", "attach.closed") == 40 * (round + 1));
     }
-    eventually("their files are closed", || observe::open_files(node.daemon_pid()) <= before + 2);
+    eventually("their files are closed", || node.open_files() <= before + 2);
     // An attachment that nobody waits for any more does not outlive its connection either.
     let mut hasty = node.connect();
     let params = json!({ "agent": "quiet", "control": true, "ctx": { "deadline_ms": 0 } });

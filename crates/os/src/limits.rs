@@ -50,6 +50,16 @@ pub fn make_room_for_files(count: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// How many descriptors this process has open.
+///
+/// # Errors
+/// When `/proc` does not tell.
+pub fn files_open_now() -> io::Result<u64> {
+    let all = std::fs::read_dir("/proc/self/fd")?.count();
+    // One of them is the folder that is read.
+    Ok(u64::try_from(all).unwrap_or(u64::MAX).saturating_sub(1))
+}
+
 /// The limit of this process on the number of descriptors.
 #[must_use]
 pub fn open_files() -> Limit {
@@ -71,6 +81,15 @@ mod tests {
         raise_open_files().unwrap();
         make_room_for_files(3_000).unwrap();
         assert!(room() >= 3_000, "{}", room());
+    }
+
+    #[test]
+    fn open_files_are_counted() {
+        let before = files_open_now().unwrap();
+        let held: Vec<_> = (0..50).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+        // Other tests of this process open and close some meanwhile.
+        assert!(files_open_now().unwrap() >= before.saturating_sub(20) + 50);
+        drop(held);
     }
 
     #[test]

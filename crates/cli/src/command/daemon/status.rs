@@ -45,6 +45,7 @@ fn print(out: &mut Output, status: &NodeStatus, watchdog: Option<u32>) -> anyhow
     let agents: Vec<_> = status.agents.iter().map(|(phase, count)| format!("{count} {phase}")).collect();
     row("agents", if agents.is_empty() { "none".to_owned() } else { cell(agents.join(", ")) });
     let color = if status.record == "ok" { Color::Green } else { Color::Red };
+    row("open files", status.open_files.to_string());
     row("record", format!("{}, {} events", paint(color, &status.record), status.events));
     row("state", cell(&status.state_dir));
     row("runtime", cell(&status.runtime_dir));

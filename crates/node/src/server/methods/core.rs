@@ -112,6 +112,7 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         agents,
         events,
         record: record.to_owned(),
+        open_files: edgeplane_os::limits::files_open_now().unwrap_or(0),
         checks: std::iter::once(check).chain(shared.checks.iter().cloned()).collect(),
     })
 }
