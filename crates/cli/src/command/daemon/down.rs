@@ -50,10 +50,14 @@ pub(crate) struct DownArgs {
 pub(super) fn run(args: &DownArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let dirs = context.dirs()?;
     // First whoever would start it again.
-    if unit::is_active(context) {
+    let unit_ran = if unit::is_active(context) {
+        let status = context.connect().ok().and_then(|mut node| status(&mut node).ok());
         context.out.note("stopping the systemd unit");
         unit::stop(context)?;
-    }
+        status
+    } else {
+        None
+    };
     if let Some(found) = watchdog::find(&dirs)
         && !watchdog::end(found, WATCHDOG_TIME)?
     {
@@ -63,7 +67,10 @@ pub(super) fn run(args: &DownArgs, context: &mut Context) -> anyhow::Result<Outc
     let Ok(mut node) = context.connect() else {
         return match holder(&dirs) {
             Some(pid) => force_or_advise(args, pid, None, context),
-            None => said(context, "the daemon is not running", 0, false),
+            None => match unit_ran {
+                Some(status) => said(context, "the daemon is stopped", living(&status), true),
+                None => said(context, "the daemon is not running", 0, false),
+            },
         };
     };
     match stop(&mut node) {
@@ -83,13 +90,17 @@ pub(super) fn run(args: &DownArgs, context: &mut Context) -> anyhow::Result<Outc
     }
 }
 
-fn stop(node: &mut Node) -> Result<NodeStatus, CallError> {
+fn status(node: &mut Node) -> Result<NodeStatus, CallError> {
     node.doing = Some("stopping the daemon".to_owned());
     let raw = node.call(NodeStatusCall::NAME, Empty {}, Patience::within(STOP_TIME))?;
-    let status = serde_json::from_str(raw.get()).map_err(|error| CallError::Protocol {
+    serde_json::from_str(raw.get()).map_err(|error| CallError::Protocol {
         method: NodeStatusCall::NAME.to_owned(),
         detail: error.to_string(),
-    })?;
+    })
+}
+
+fn stop(node: &mut Node) -> Result<NodeStatus, CallError> {
+    let status = status(node)?;
     match node.call(NodeStop::NAME, Empty {}, Patience::within(STOP_TIME)) {
         // It may be gone before its answer is.
         Ok(_) | Err(CallError::Closed { .. }) => Ok(status),
