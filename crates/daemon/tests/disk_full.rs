@@ -175,3 +175,24 @@ fn type_line(connection: &mut edgeplane_testkit::Connection, attachment: &str, l
         .notify("runtime/agent.write", &serde_json::json!({ "attachment": attachment, "data": data }))
         .unwrap();
 }
+
+#[test]
+fn restart_at_once_waits_for_space_and_its_end_does_not() {
+    let Some(disk) = Disk::mount("64m") else { return };
+    let node = node_on(&disk);
+    let at_once = "restart: { policy: always, backoff: { initial: 0s, max: 0s, jitterPercent: 0 } }";
+    node.run("sleeper", &native("sleeper", &["/bin/sleep", "1000"], at_once));
+    disk.fill();
+    let large = "x".repeat(200_000);
+    eventually("nothing new is taken", || {
+        node.try_signal("sleeper", &large, None).is_err_and(|error| error.name() == ErrorName::StorageFull)
+    });
+    edgeplane_testkit::signals::kill(&[node.pid("sleeper")]);
+    node.wait("sleeper", Phase::Backoff);
+    assert_eq!(node.get("sleeper").status.epoch.0, 1, "no new life without a record of it");
+    disk.free();
+    eventually("it runs again", || node.get("sleeper").status.epoch.0 == 2);
+    node.wait("sleeper", Phase::Running);
+    assert_eq!(node.count("sleeper", "agent.exited"), 1);
+    node.verify();
+}
