@@ -204,6 +204,30 @@ fn stop_goes_on_under_the_next_daemon() {
     node.verify();
 }
 
+/// Proves LIFE-033.
+#[test]
+fn retirement_goes_on_under_the_next_daemon() {
+    let mut node = Node::start();
+    let program = format!(
+        "cd {}; trap '' TERM HUP; touch ready; while :; do sleep 0.05; done",
+        node.scratch().display()
+    );
+    let deaf = native("deaf", &["/bin/sh", "-c", &program], &format!("stop: {{ grace: 3s }}\n{AT_ONCE}"));
+    node.run("deaf", &deaf);
+    eventually("it is ready", || node.scratch().join("ready").exists());
+    node.change::<AgentRetire>("deaf").unwrap();
+    let status = node.get("deaf").status;
+    assert_eq!((status.phase, status.desired), (Phase::Stopping, Desired::Retired));
+    node.kill_daemon();
+    node.up();
+    let refused = node.change::<AgentStart>("deaf").unwrap_err();
+    assert_eq!(refused.name(), ErrorName::InvalidState, "{refused}");
+    eventually("its name is free", || node.list().is_empty());
+    node.run("deaf", &sleeper("deaf", ""));
+    assert_eq!(node.get("deaf").status.epoch.0, 1);
+    node.verify();
+}
+
 #[test]
 fn restart_goes_on_under_the_next_daemon() {
     let mut node = Node::start();

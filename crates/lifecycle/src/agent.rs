@@ -300,7 +300,8 @@ impl Agent {
             Phase::Declared => State::Declared,
             Phase::Starting | Phase::Running | Phase::Frozen | Phase::Unobservable | Phase::Stopping => {
                 let stopping = match (desired, phase) {
-                    // A stop that was asked for is carried out, however far it had come.
+                    // What was asked for is carried out, however far it had come.
+                    (Desired::Retired, _) => Some(After::Retire),
                     (Desired::Stopped, _) => Some(After::Stop),
                     (_, Phase::Stopping) => Some(After::Restart(Cause::Recovery)),
                     _ => None,

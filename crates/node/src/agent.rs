@@ -311,8 +311,11 @@ impl Actor {
         if let Some(row) = left {
             self.recover(&row, own).await;
         }
-        self.publish();
         loop {
+            self.publish();
+            if self.life.state() == lifecycle::State::Retired {
+                break;
+            }
             match self.wait().await {
                 Woken::Command(command) => self.command(command).await,
                 Woken::Done(done) => self.done(done).await,
@@ -320,10 +323,6 @@ impl Actor {
                 Woken::Link(Err(error)) => self.link_lost(&error).await,
                 Woken::Timer => self.timers().await,
                 Woken::Stop => break,
-            }
-            self.publish();
-            if self.life.state() == lifecycle::State::Retired {
-                break;
             }
         }
     }

@@ -98,6 +98,8 @@ pub enum Desired {
     Frozen,
     /// Kept ended until a message comes.
     Hibernated,
+    /// Ended for good: its name becomes free as soon as nothing of it is left.
+    Retired,
 }
 
 impl Desired {
@@ -109,6 +111,7 @@ impl Desired {
             Self::Stopped => "stopped",
             Self::Frozen => "frozen",
             Self::Hibernated => "hibernated",
+            Self::Retired => "retired",
         }
     }
 }

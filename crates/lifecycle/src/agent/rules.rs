@@ -58,6 +58,13 @@ impl Turn {
         }
     }
 
+    /// A retirement is more than a stop, and no stop takes it back.
+    fn desire_ended(&mut self) {
+        if self.agent.desired != Desired::Retired {
+            self.desire(Desired::Stopped);
+        }
+    }
+
     /// Begins the next epoch. Invariant: nothing of an earlier epoch may live.
     fn begin(&mut self, cause: Cause) {
         assert!(!self.agent.state.may_live(), "an epoch may only begin after an empty tree");
@@ -83,11 +90,12 @@ impl Turn {
             State::Starting(_) | State::Running(_) | State::Unobservable { stopping: None, .. } => {
                 self.desire(Desired::Running);
             }
+            State::Stopping { after: After::Retire, .. }
+            | State::Unobservable { stopping: Some(After::Retire), .. } => return self.refuse(),
             State::Unobservable { epoch, stopping: Some(_) } => {
                 self.desire(Desired::Running);
                 self.agent.state = State::Unobservable { epoch, stopping: Some(After::Restart(cause)) };
             }
-            State::Stopping { after: After::Retire, .. } => return self.refuse(),
             State::Stopping { epoch, .. } => {
                 self.desire(Desired::Running);
                 self.agent.state = State::Stopping { epoch, after: After::Restart(cause) };
@@ -112,29 +120,29 @@ impl Turn {
             | State::Failed(_)
             | State::Hibernated(_)
             | State::Quarantined(_) => {
-                self.desire(Desired::Stopped);
+                self.desire_ended();
             }
             State::Backoff(epoch) => {
-                self.desire(Desired::Stopped);
+                self.desire_ended();
                 self.act(Action::DisarmBackoff);
                 self.ended(State::Stopped(epoch));
             }
             State::Starting(epoch) | State::Running(epoch) => {
-                self.desire(Desired::Stopped);
+                self.desire_ended();
                 self.begin_stop(epoch, cause, After::Stop);
             }
             State::Frozen(epoch) => {
-                self.desire(Desired::Stopped);
+                self.desire_ended();
                 self.begin_stop(epoch, cause, After::Stop);
             }
             State::Unobservable { epoch, stopping } => {
-                self.desire(Desired::Stopped);
+                self.desire_ended();
                 let after = if stopping == Some(After::Retire) { After::Retire } else { After::Stop };
                 self.agent.state = State::Unobservable { epoch, stopping: Some(after) };
             }
-            State::Stopping { after: After::Retire, .. } => self.desire(Desired::Stopped),
+            State::Stopping { after: After::Retire, .. } => self.desire_ended(),
             State::Stopping { epoch, .. } => {
-                self.desire(Desired::Stopped);
+                self.desire_ended();
                 self.agent.state = State::Stopping { epoch, after: After::Stop };
             }
             State::Retired => return self.refuse(),
@@ -224,25 +232,25 @@ impl Turn {
     fn retire(&mut self) -> Result<(), Illegal> {
         match self.agent.state {
             State::Declared | State::Stopped(_) | State::Failed(_) | State::Hibernated(_) => {
-                self.desire(Desired::Stopped);
+                self.desire(Desired::Retired);
                 self.ended(State::Retired);
             }
             State::Backoff(_) => {
-                self.desire(Desired::Stopped);
+                self.desire(Desired::Retired);
                 self.act(Action::DisarmBackoff);
                 self.note(Note::Stopped);
                 self.ended(State::Retired);
             }
             State::Starting(epoch) | State::Running(epoch) | State::Frozen(epoch) => {
-                self.desire(Desired::Stopped);
+                self.desire(Desired::Retired);
                 self.begin_stop(epoch, Cause::Request, After::Retire);
             }
             State::Stopping { epoch, .. } => {
-                self.desire(Desired::Stopped);
+                self.desire(Desired::Retired);
                 self.agent.state = State::Stopping { epoch, after: After::Retire };
             }
             State::Unobservable { epoch, .. } => {
-                self.desire(Desired::Stopped);
+                self.desire(Desired::Retired);
                 self.agent.state = State::Unobservable { epoch, stopping: Some(After::Retire) };
             }
             State::Quarantined(_) | State::Retired => return self.refuse(),
@@ -252,10 +260,18 @@ impl Turn {
 
     fn release(&mut self) -> Result<(), Illegal> {
         let State::Quarantined(epoch) = self.agent.state else { return self.refuse() };
-        self.desire(Desired::Stopped);
+        self.desire_ended();
         self.note(Note::Exited(epoch));
-        self.ended(State::Stopped(epoch));
+        self.at_rest(epoch);
         Ok(())
+    }
+
+    /// Ends what is kept ended; a retirement that was asked for before is completed.
+    fn at_rest(&mut self, epoch: Epoch) {
+        self.ended(State::Stopped(epoch));
+        if self.agent.desired == Desired::Retired {
+            self.ended(State::Retired);
+        }
     }
 
     /// Enters a state that has an end and no tree.
@@ -382,8 +398,8 @@ impl Turn {
             now_ms: self.context.now_ms,
             chance_permille: self.context.chance_permille,
         };
-        if self.agent.desired == Desired::Stopped {
-            return self.ended(State::Stopped(epoch));
+        if matches!(self.agent.desired, Desired::Stopped | Desired::Retired) {
+            return self.at_rest(epoch);
         }
         match self.agent.book.end(&self.agent.policy, end) {
             Verdict::Again { delay_ms, attempt } => {
@@ -406,16 +422,16 @@ impl Turn {
     /// What follows an end that was asked for.
     fn after_stop(&mut self, epoch: Epoch, after: After, ran_ms: u64) {
         match after {
-            After::Stop => self.ended(State::Stopped(epoch)),
+            After::Stop => self.at_rest(epoch),
+            After::Retire => {
+                self.ended(State::Stopped(epoch));
+                self.ended(State::Retired);
+            }
             // An agent that its probe finds sick has failed, and waits and counts as any that did.
             After::Restart(Cause::Probe) => self.after_end(epoch, false, ran_ms),
             After::Restart(cause) => {
                 self.ended(State::Stopped(epoch));
                 self.begin(cause);
-            }
-            After::Retire => {
-                self.ended(State::Stopped(epoch));
-                self.ended(State::Retired);
             }
         }
     }
@@ -483,7 +499,7 @@ impl Turn {
             }
             State::Quarantined(_) => {
                 self.note(Note::Exited(epoch));
-                self.ended(State::Stopped(epoch));
+                self.at_rest(epoch);
                 Ok(())
             }
             State::Declared

@@ -32,6 +32,7 @@ fn states() -> Vec<State> {
         State::Backoff(E),
         State::Unobservable { epoch: E, stopping: None },
         State::Unobservable { epoch: E, stopping: Some(After::Stop) },
+        State::Unobservable { epoch: E, stopping: Some(After::Retire) },
         State::Stopping { epoch: E, after: After::Stop },
         State::Stopping { epoch: E, after: After::Restart(Cause::Request) },
         State::Stopping { epoch: E, after: After::Retire },
@@ -126,6 +127,23 @@ fn stop_during_backoff_stays_stopped() {
     assert!(stopped.step(Input::BackoffElapsed, CONTEXT).is_err());
 }
 
+/// Proves LIFE-033.
+#[test]
+fn retirement_survives_the_daemon_and_a_quarantine() {
+    let stopping = agent(State::Running(E)).step(Input::Retire, CONTEXT).unwrap().agent;
+    let known = |agent: &Agent| {
+        let (state, policy) = (agent.state(), policy(RestartMode::Always));
+        Agent::recovered(state.phase(), state.epoch(), agent.desired(), policy)
+    };
+    let found = known(&stopping);
+    assert!(found.step(Input::Start(Cause::Request), CONTEXT).is_err());
+    let empty = found.step(Input::TreeSeenEmpty(E), CONTEXT).unwrap().agent;
+    assert_eq!(empty.state(), State::Retired);
+    let doubt = found.step(Input::TreeInDoubt(E), CONTEXT).unwrap().agent;
+    let released = known(&doubt).step(Input::Release, CONTEXT).unwrap().agent;
+    assert_eq!(released.state(), State::Retired);
+}
+
 /// Proves LIFE-010.
 #[test]
 fn sick_agent_waits_and_counts_as_a_failed_one() {
@@ -159,12 +177,17 @@ fn crash_loop_ends_in_failed() {
 struct World {
     live: BTreeSet<Epoch>,
     stop_wanted: bool,
+    retirement_wanted: bool,
 }
 
 impl World {
     fn observe(&mut self, input: Input, step: &Step) {
         match input {
-            Input::Stop(_) | Input::Retire | Input::Release => self.stop_wanted = true,
+            Input::Stop(_) | Input::Release => self.stop_wanted = true,
+            Input::Retire => {
+                self.stop_wanted = true;
+                self.retirement_wanted = true;
+            }
             Input::Start(Cause::Request) | Input::Restart(Cause::Request) => self.stop_wanted = false,
             // An epoch is over for the machine only when its tree was seen empty.
             Input::Exited { epoch, tree: Tree::Empty, .. }
@@ -199,6 +222,12 @@ impl World {
                 Action::Record(_) | Action::ArmBackoff(_) | Action::DisarmBackoff => {}
             }
         }
+        if self.retirement_wanted {
+            // Nothing takes a retirement back, and with the tree gone it is complete.
+            assert_eq!(step.agent.desired(), Desired::Retired);
+            let state = step.agent.state();
+            assert!(state.may_live() || state == State::Retired, "{state:?} instead of retired");
+        }
         if !step.agent.state().may_live() {
             assert!(self.live.is_empty(), "{:?} while {:?} live", step.agent.state(), self.live);
         }
@@ -230,7 +259,7 @@ proptest! {
     // 100,000 random lives of 60 inputs each, restarts of the daemon among them.
     #![proptest_config(ProptestConfig { cases: 100_000, max_shrink_iters: 2_000, ..ProptestConfig::default() })]
 
-    /// Proves LIFE-001, LIFE-002, LIFE-003, LIFE-004.
+    /// Proves LIFE-001, LIFE-002, LIFE-003, LIFE-004, LIFE-033.
     #[test]
     fn random_lives_keep_the_invariants(raw in proptest::collection::vec(any_input(), 60), mode in 0..3usize) {
         let mode = [RestartMode::Always, RestartMode::OnFailure, RestartMode::Never][mode];

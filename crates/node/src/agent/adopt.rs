@@ -37,6 +37,9 @@ impl Actor {
             }
             _ => {}
         }
+        if self.life.desired() == Desired::Retired && !self.life.state().may_live() {
+            self.input(Input::Retire, &origin).await;
+        }
         let waits = matches!(self.life.state().phase(), Phase::Declared | Phase::Stopped);
         let wanted = matches!(self.life.desired(), Desired::Running | Desired::Frozen);
         // An agent that ended by itself and is not restarted stays stopped; one that was never started is started.

@@ -76,7 +76,7 @@ impl Actor {
     fn check_request(&self, request: &LifeRequest) -> Result<(), RpcError> {
         let by_hand = matches!(request.input, Input::Start(Cause::Request) | Input::Restart(Cause::Request));
         let starts = matches!(request.input, Input::Start(_) | Input::Restart(_));
-        if starts && !by_hand && self.life.desired() == Desired::Stopped {
+        if starts && !by_hand && matches!(self.life.desired(), Desired::Stopped | Desired::Retired) {
             // It was stopped while the node waited to start it.
             let what = format!("agent `{}` is meant to be stopped", self.identity.name);
             return Err(RpcError::new(ErrorName::InvalidState, what));
