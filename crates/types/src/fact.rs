@@ -174,10 +174,10 @@ pub enum Fact {
     /// The daemon handed over in good order.
     #[serde(rename = "node.stopped")]
     NodeStopped { reason: String },
-    /// The record could not grow; only the reserve was writable.
+    /// A commit found no room; from here on what must not fail may stand in the reserve for a while.
     #[serde(rename = "node.storage_full")]
     NodeStorageFull { detail: String },
-    /// The record grows again.
+    /// The record grows again; so many events had waited in the reserve.
     #[serde(rename = "node.storage_resumed")]
     NodeStorageResumed { held_events: u64 },
 
@@ -238,9 +238,6 @@ pub enum Fact {
     /// It was asked to end.
     #[serde(rename = "agent.stopping")]
     AgentStopping { epoch: Epoch, cause: Cause, signal: i32, grace_ms: u64 },
-    /// Its grace ran out and its tree was killed.
-    #[serde(rename = "agent.killed")]
-    AgentKilled { epoch: Epoch, reason: String },
     /// It is ended, as it is meant to be.
     #[serde(rename = "agent.stopped")]
     AgentStopped {},
@@ -364,7 +361,6 @@ impl Fact {
             Self::AgentBackedOff { .. } => "agent.backed_off",
             Self::AgentFailed { .. } => "agent.failed",
             Self::AgentStopping { .. } => "agent.stopping",
-            Self::AgentKilled { .. } => "agent.killed",
             Self::AgentStopped {} => "agent.stopped",
             Self::AgentFrozen { .. } => "agent.frozen",
             Self::AgentThawed { .. } => "agent.thawed",

@@ -106,8 +106,7 @@ impl Actor {
             Fact::AgentStartFailed { reason, .. }
             | Fact::AgentFailed { reason }
             | Fact::AgentUnobservable { reason, .. }
-            | Fact::AgentQuarantined { reason, .. }
-            | Fact::AgentKilled { reason, .. } => self.reason = Some(reason.clone()),
+            | Fact::AgentQuarantined { reason, .. } => self.reason = Some(reason.clone()),
             Fact::AgentExited { status, .. } => self.reason = Some(format!("ended with {status}")),
             Fact::AgentDesired { desired: Desired::Running, .. } => self.restarts = 0,
             Fact::AgentStarted { .. } | Fact::AgentAdopted { .. } => self.reason = None,

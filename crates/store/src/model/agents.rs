@@ -1,7 +1,7 @@
 //! What each agent is: identity, desire, phase, newest epoch.
 //!
-//! The phase follows the fact that moves an agent. `agent.exited`, `agent.start_failed` and `agent.killed` do not:
-//! the fact that says what becomes of the agent comes with them or after them.
+//! The phase follows the fact that moves an agent. `agent.exited` and `agent.start_failed` do not: the fact that
+//! says what becomes of the agent comes with them or after them.
 
 use edgeplane_types::{AgentId, Desired, Epoch, Fact, Phase, fact::Cause};
 use rusqlite::{Params, ffi, params};
@@ -65,7 +65,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::AgentQuarantined { epoch, reason } => {
             phase_in_epoch(step, *epoch, Phase::Quarantined, Some(reason))
         }
-        Fact::AgentStartFailed { epoch, reason } | Fact::AgentKilled { epoch, reason } => {
+        Fact::AgentStartFailed { epoch, reason } => {
             in_epoch(step, *epoch, "UPDATE agent SET reason = ?3 WHERE id = ?1 AND epoch = ?2", reason)
         }
         Fact::AgentInstallFailed { reason, .. } => {

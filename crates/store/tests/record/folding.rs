@@ -43,7 +43,6 @@ fn phase_follows_the_fact_that_moves_an_agent() {
     }
     let stopping = Fact::AgentStopping { epoch, cause: Cause::Request, signal: 15, grace_ms: 1 };
     check_phase(vec![stopping.clone()], Phase::Stopping);
-    check_phase(vec![stopping.clone(), Fact::AgentKilled { epoch, reason: reason() }], Phase::Stopping);
     check_phase(vec![stopping.clone(), exited(1, 0), Fact::AgentStopped {}], Phase::Stopped);
     check_phase(vec![stopping, Fact::AgentQuarantined { epoch, reason: reason() }], Phase::Quarantined);
     check_phase(vec![desired(Desired::Hibernated), exited(1, 0), Fact::AgentStopped {}], Phase::Hibernated);

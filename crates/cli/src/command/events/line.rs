@@ -62,7 +62,7 @@ pub(super) fn learn(event: &EventView, names: &mut BTreeMap<String, String>) {
 }
 
 fn painted(kind: &str) -> String {
-    let bad = ["failed", "quarantined", "unobservable", "killed", "storage_full"];
+    let bad = ["failed", "quarantined", "unobservable", "storage_full"];
     if bad.iter().any(|word| kind.contains(word)) {
         paint(Color::Red, kind)
     } else {
