@@ -133,6 +133,47 @@ fn full_disk_refuses_new_things_and_serves_what_must_work() {
     node.verify();
 }
 
+/// What the record tells of its room, oldest first: each type with its place.
+fn told(node: &Node) -> Vec<(String, u64)> {
+    let all = node.events("", &["node.storage_full", "node.storage_resumed"]);
+    all.iter().map(|event| (event.event["type"].as_str().unwrap().to_owned(), event.pos)).collect()
+}
+
+/// Proves LIFE-034.
+#[test]
+fn record_tells_from_when_to_when_it_had_no_space() {
+    let Some(disk) = Disk::mount("64m") else { return };
+    let mut node = node_on(&disk);
+    node.run("shell", &terminal("shell", &["/bin/sh"], ""));
+    assert_eq!(told(&node), []);
+    disk.fill();
+    let large = "x".repeat(200_000);
+    eventually("a message is refused for want of space", || {
+        node.try_signal("shell", &large, None).is_err_and(|error| error.name() == ErrorName::StorageFull)
+    });
+    node.connect().call::<AgentStop>(&change("shell"));
+    node.wait("shell", Phase::Stopped);
+    // The next daemon finds the disk as full as the one before, and that is told already.
+    node.kill_daemon();
+    node.up();
+    disk.free();
+    eventually("the record tells that it grows again", || {
+        told(&node).last().is_some_and(|(kind, _)| kind == "node.storage_resumed")
+    });
+    let told = told(&node);
+    // Without space a small commit may still find a place, so there may be more than one edge; each is told once.
+    for (index, (kind, _)) in told.iter().enumerate() {
+        let expected = ["node.storage_full", "node.storage_resumed"][index % 2];
+        assert_eq!(kind, expected, "{told:?}");
+    }
+    let stopped = node.events("shell", &["agent.stopped"])[0].pos;
+    assert!(told[0].1 < stopped && stopped < told.last().unwrap().1, "{told:?}, stopped at {stopped}");
+    let mut shown = node.cli(&["events", "--type", "node.storage_full", "--type", "node.storage_resumed"]);
+    let shown = String::from_utf8(shown.output().unwrap().stdout).unwrap();
+    assert!(shown.contains("bytes are free") && shown.contains("held_events="), "{shown}");
+    node.verify();
+}
+
 /// Proves LIFE-032.
 #[test]
 fn recording_that_cannot_grow_has_a_gap_and_the_program_runs_on() {

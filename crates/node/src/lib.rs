@@ -17,6 +17,7 @@ mod screen;
 mod server;
 mod shared;
 mod start;
+mod storage;
 mod users;
 
 pub use server::verify_offline;

@@ -15,6 +15,8 @@ use edgeplane_types::{
 use edgeplane_wire::rpc::RpcError;
 use tokio::sync::{broadcast, oneshot};
 
+use crate::storage::Shortage;
+
 /// Committed events that a follower may be behind before it must read them from the record instead.
 const FOLLOWER_EVENTS_MAX: usize = 4096;
 
@@ -72,6 +74,7 @@ pub(crate) struct Record {
     reader: Reader,
     mint: Mint,
     followers: broadcast::Sender<CommittedEvent>,
+    shortage: Arc<Shortage>,
 }
 
 impl Record {
@@ -87,7 +90,7 @@ impl Record {
             }
         }));
         let reader = store.reader();
-        Self { store, reader, mint, followers }
+        Self { store, reader, mint, followers, shortage: Arc::default() }
     }
 
     pub(crate) fn mint(&self) -> &Mint {
@@ -96,6 +99,11 @@ impl Record {
 
     pub(crate) fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// What commits found out about the room that there is.
+    pub(crate) fn shortage(&self) -> &Shortage {
+        &self.shortage
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -136,7 +144,9 @@ impl Record {
                 drop(done.send(outcome));
             }),
         );
-        result.await.unwrap_or(Err(AppendError::Closed))
+        let outcome = result.await.unwrap_or(Err(AppendError::Closed));
+        self.shortage.note(&outcome);
+        outcome
     }
 
     /// Reads on a worker.

@@ -30,6 +30,7 @@ use crate::{
     record::{Draft, Origin, Record, chain},
     server,
     shared::{NodeIdentity, Shared, SharedParts},
+    storage,
 };
 
 /// How long engines may take to end when the daemon does.
@@ -37,9 +38,6 @@ const END_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How long after its start a node verifies its whole record.
 const SETTLING: Duration = Duration::from_secs(60);
-
-/// How often a record that had no space is tried again.
-const STORAGE_RETRY: Duration = Duration::from_secs(1);
 
 /// What a node is told.
 #[derive(Debug, Clone)]
@@ -147,10 +145,13 @@ impl Node {
         }
         let shared = Arc::new(Shared::new(parts(&config, identity, Record::new(store, mint))?));
         let node = Self { shared, _lock: lock };
+        let stream = StreamName::Node(node.shared.identity.id);
+        let was_full = storage::was_full(&node.shared.record.store().reader(), &stream, &opening.held);
         node.record_start().await;
         node.take_over(&opening.held).await?;
         node.listen(&config.dirs.socket)?;
-        node.shared.tasks.spawn(keep_storage(Arc::clone(&node.shared)));
+        let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);
+        node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -352,30 +353,5 @@ async fn verify_in_background(shared: Arc<Shared>) {
             shared.record.store().mark_damaged(&what);
         }
         Err(error) => tracing::warn!(%error, "cannot verify the record"),
-    }
-}
-
-/// Watches over a record that had no space: what waits in the reserve goes in as soon as there is some.
-async fn keep_storage(shared: Arc<Shared>) {
-    let mut was_full = false;
-    loop {
-        tokio::select! {
-            () = shared.stopping.cancelled() => return,
-            () = tokio::time::sleep(STORAGE_RETRY) => {}
-        }
-        let held = match shared.record.store().health() {
-            edgeplane_store::Health::Degraded { held_events } => held_events,
-            edgeplane_store::Health::Serving | edgeplane_store::Health::Damaged(_) if !was_full => continue,
-            _ => 0,
-        };
-        if held > 0 || !was_full {
-            was_full = true;
-            let store = shared.record.store().clone();
-            // It fails as long as there is no space; the next round tries again.
-            drop(tokio::task::spawn_blocking(move || store.tick()).await);
-            continue;
-        }
-        was_full = false;
-        tracing::info!("the record grows again");
     }
 }

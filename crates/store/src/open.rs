@@ -66,6 +66,8 @@ pub struct Opening {
     pub verified_events: u64,
     /// Batches of the reserve that are in the record now.
     pub merged_batches: usize,
+    /// Their events.
+    pub merged_events: usize,
     /// Batches of the reserve that still have no room.
     pub held_batches: usize,
     /// Their events, in order: no reader sees them yet, so whoever goes on from the record must add them.
@@ -152,6 +154,7 @@ pub(crate) fn open(dir: &Path, options: &Options) -> Result<(Store, Opening), Op
         streams: heads.streams(),
         verified_events,
         merged_batches: 0,
+        merged_events: 0,
         held_batches: frames.len(),
         held: frames.iter().flat_map(|frame| frame.events.iter().cloned()).collect(),
         rebuilt,
@@ -168,7 +171,7 @@ pub(crate) fn open(dir: &Path, options: &Options) -> Result<(Store, Opening), Op
     writer.hold(frames);
     if opening.held_batches > 0 && writer.merge().is_ok() {
         opening.merged_batches = std::mem::take(&mut opening.held_batches);
-        opening.held.clear();
+        opening.merged_events = std::mem::take(&mut opening.held).len();
         (opening.head_pos, opening.streams) = writer.extent();
     }
     let store = Store::start(shared, Reader::beside(dir), writer).map_err(OpenError::Thread)?;
