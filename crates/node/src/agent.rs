@@ -5,6 +5,7 @@
 
 mod adopt;
 mod delivery;
+mod expiry;
 mod facts;
 mod health;
 mod life;
@@ -194,6 +195,7 @@ struct Actor {
     healthy: Option<bool>,
     health: health::Health,
     delivery: delivery::Delivery,
+    expiry: expiry::Expiry,
     viewers: viewers::Viewers,
     ended: Option<facts::Ended>,
     /// Facts that found no space, in their order.
@@ -248,6 +250,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         healthy: left.and_then(|row| row.healthy),
         health: health::Health::default(),
         delivery: delivery::Delivery::default(),
+        expiry: expiry::Expiry::default(),
         viewers: viewers::Viewers::default(),
         ended: None,
         unrecorded: std::collections::VecDeque::new(),
@@ -310,6 +313,7 @@ impl Actor {
     async fn go_on(&mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {
         if let Some(row) = left {
             self.recover(&row, own).await;
+            self.arm_expiry();
         }
         loop {
             self.publish();
@@ -354,6 +358,7 @@ impl Actor {
             self.health_timer(),
             self.viewers.timer(),
             self.delivery.timer(),
+            self.expiry.timer(),
             self.unrecorded_timer(),
         ];
         times.into_iter().flatten().min()
@@ -372,6 +377,7 @@ impl Actor {
         self.health_due(now).await;
         self.resynchronise_viewers().await;
         self.delivery_due(now).await;
+        self.expiry_due(now).await;
         self.unrecorded_due(now).await;
     }
 

@@ -41,13 +41,15 @@ const FULL_RETRY: Duration = Duration::from_millis(50);
 pub(super) struct Delivery {
     in_flight: Option<MessageId>,
     retry_at: Option<Instant>,
-    /// Expiries to look at next.
-    expires_at: Option<Instant>,
 }
 
 impl Delivery {
     pub(super) fn timer(&self) -> Option<Instant> {
-        self.retry_at.into_iter().chain(self.expires_at).min()
+        self.retry_at
+    }
+
+    pub(super) fn is_in_flight(&self, message_id: MessageId) -> bool {
+        self.in_flight == Some(message_id)
     }
 
     pub(super) fn epoch_over(&mut self) {
@@ -110,12 +112,15 @@ impl Actor {
             content_digest,
             content_bytes,
         };
-        let message_id = envelope.id;
+        let (message_id, expires) = (envelope.id, envelope.expires_at.is_some());
         let origin = Origin::actor(caller.actor());
         let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
         self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
         let at = committed.events.first().map_or(now, |committed| committed.event.ts);
+        if expires {
+            self.arm_expiry();
+        }
         let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
         Ok(Accepted { message_id, receipts, duplicate: false })
     }
@@ -154,11 +159,13 @@ impl Actor {
         let envelope = row.envelope;
         let message_id = envelope.id;
         if envelope.expires_at.is_some_and(|at| at <= self.shared.record.now()) {
-            return self.settle(Fact::MessageExpired { message_id }).await;
+            // Its timer is due; a shim may have to be asked, and what waits behind it goes on with the answer.
+            self.expire().await;
+            return false;
         }
         let parts = match self.content(&envelope) {
             Ok(parts) => parts,
-            Err(reason) => return self.settle(Fact::MessageDeadLettered { message_id, reason }).await,
+            Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
         let bytes = match self.manifest.spec.driver.clone() {
             Driver::Native { .. } => native::deliver(&envelope, &parts),
@@ -166,7 +173,7 @@ impl Actor {
                 if envelope.authority > Authority::Delegated {
                     let reason =
                         format!("authority `{}` is too light for a plain terminal", envelope.authority);
-                    return self.settle(Fact::MessageRejected { message_id, reason }).await;
+                    return self.settle([Fact::MessageRejected { message_id, reason }]).await;
                 }
                 let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
                 terminal::keys(&render::render(&envelope, &parts), &typing)
@@ -193,23 +200,27 @@ impl Actor {
         }
     }
 
-    async fn settle(&mut self, fact: Fact) -> bool {
+    /// Records what became of messages, all or nothing; says whether that was possible.
+    pub(super) async fn settle(&self, facts: impl IntoIterator<Item = Fact>) -> bool {
         let mut draft = Draft::default();
-        self.shared.record.add(&mut draft, self.stream(), &Origin::node("delivery"), fact);
-        self.shared.record.commit(draft).await.is_ok()
+        for fact in facts {
+            self.shared.record.add(&mut draft, self.stream(), &Origin::node("delivery"), fact);
+        }
+        draft.is_empty() || self.shared.record.commit(draft).await.is_ok()
     }
 
     /// What a shim says became of an input.
     pub(super) async fn input_done(&mut self, id: [u8; 16], outcome: InputOutcome) {
         let message_id = MessageId::from_bytes(id);
+        if self.expiry_answered(message_id, outcome).await {
+            return self.pump().await;
+        }
         if self.delivery.in_flight != Some(message_id) {
             return;
         }
         let epoch = self.live.as_ref().map_or(self.last_epoch, |live| live.place.epoch);
         let fact = match outcome {
-            InputOutcome::Written | InputOutcome::Duplicate => {
-                Fact::MessageInjected { message_id, epoch, evidence: Evidence::Shim }
-            }
+            InputOutcome::Written | InputOutcome::Duplicate => injected(message_id, epoch),
             InputOutcome::LineTooLong => Fact::MessageRejected {
                 message_id,
                 reason: "too_large: a line of more than 4,095 bytes would be cut by the terminal".to_owned(),
@@ -224,7 +235,7 @@ impl Actor {
             InputOutcome::Closed | InputOutcome::Unknown => return,
         };
         let injected = matches!(fact, Fact::MessageInjected { .. });
-        if self.settle(fact).await {
+        if self.settle([fact]).await {
             if injected && self.is_native() {
                 self.health.turn_began(message_id);
             }
@@ -265,18 +276,23 @@ impl Actor {
 
     async fn settle_marked(&mut self, message_id: MessageId, epoch: Epoch, mark: Mark) {
         let fact = match mark {
-            Mark::Whole => Fact::MessageInjected { message_id, epoch, evidence: Evidence::Shim },
+            Mark::Whole => injected(message_id, epoch),
             Mark::Begun => {
                 let reason = "the shim ended while it wrote the message".to_owned();
                 Fact::MessageAmbiguous { message_id, epoch, reason }
             }
         };
-        self.settle(fact).await;
+        self.settle([fact]).await;
         if mark == Mark::Begun && self.manifest.spec.delivery.ambiguous == Ambiguous::Drop {
             let reason = "ambiguous, and the manifest says drop".to_owned();
-            self.settle(Fact::MessageDeadLettered { message_id, reason }).await;
+            self.settle([Fact::MessageDeadLettered { message_id, reason }]).await;
         }
     }
+}
+
+/// A message was written, as its shim says or left in the recording.
+pub(super) fn injected(message_id: MessageId, epoch: Epoch) -> Fact {
+    Fact::MessageInjected { message_id, epoch, evidence: Evidence::Shim }
 }
 
 /// What a recording says of a message.

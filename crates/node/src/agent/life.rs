@@ -346,6 +346,8 @@ impl Actor {
                 self.input(Input::TreeSeenEmpty(epoch), &origin).await;
             }
             Done::Cleared(epoch, Remains::Doubt(why)) => {
+                // Its shim writes no more, whatever else of it lives.
+                self.settle_in_flight(epoch).await;
                 self.input_because(Input::TreeInDoubt(epoch), &origin, &why).await;
             }
             Done::Froze(epoch, Ok(())) => self.input(Input::Froze(epoch), &origin).await,

@@ -227,6 +227,7 @@ impl Actor {
         }
         self.activity = edgeplane_types::ActivityReport::UNKNOWN;
         self.delivery.epoch_over();
+        self.expiry.epoch_over();
     }
 
     /// A segment is complete: it is made durable and its digest goes into the record.

@@ -1,13 +1,15 @@
 //! Messages: which wait, which rungs each has reached. The envelope stays in the event that accepted it.
 
-use edgeplane_types::{Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName};
+use edgeplane_types::{
+    Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName, Timestamp,
+};
 use rusqlite::{ffi, params};
 
 use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 1,
+    version: 2,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
@@ -16,6 +18,7 @@ pub(super) const DEFINITION: Definition = Definition {
             principal TEXT NOT NULL,
             key TEXT,
             priority INTEGER NOT NULL,
+            expires INTEGER,
             waiting INTEGER NOT NULL,
             state TEXT NOT NULL,
             epoch INTEGER,
@@ -24,6 +27,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ) STRICT;
         CREATE INDEX message_inbox ON message (target, accepted_pos);
         CREATE INDEX message_waiting ON message (target, priority, accepted_pos) WHERE waiting = 1;
+        CREATE INDEX message_expiry ON message (target, expires) WHERE waiting = 1 AND expires IS NOT NULL;
         CREATE UNIQUE INDEX message_key ON message (target, principal, key) WHERE key IS NOT NULL;",
     tables: &[("message", "accepted_pos")],
     fold,
@@ -81,8 +85,9 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
     }
     let principal = envelope.source.principal.as_str();
     step.insert(
-        "INSERT INTO message (accepted_pos, id, target, principal, key, priority, waiting, state, receipts)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8)",
+        "INSERT INTO message (accepted_pos, id, target, principal, key, priority, expires, waiting, state,
+                              receipts)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9)",
         params![
             int(step.pos),
             envelope.id.as_bytes(),
@@ -90,6 +95,7 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
             principal,
             envelope.idempotency_key,
             rank(envelope.priority),
+            envelope.expires_at.map(Timestamp::as_micros),
             Rung::Accepted.as_str(),
             receipt(step, Rung::Accepted, BY_THE_NODE)?,
         ],

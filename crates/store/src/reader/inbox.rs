@@ -1,6 +1,6 @@
 //! Messages: an agent's inbox, what is to be delivered next, one message.
 
-use edgeplane_types::{AgentId, Epoch, Event, Fact, MessageId, Receipt, Rung, SafeLabel};
+use edgeplane_types::{AgentId, Epoch, Event, Fact, MessageId, Receipt, Rung, SafeLabel, Timestamp};
 use rusqlite::{OptionalExtension, Row, params, types::Type};
 
 use super::{ReadError, Reader, limit};
@@ -94,6 +94,37 @@ impl Reader {
         self.with(|conn| {
             conn.prepare_cached("SELECT count(*) FROM message WHERE target = ?1 AND waiting = 1")?
                 .query_row([agent.as_bytes()], |row| uint(row, 0))
+        })
+    }
+
+    /// When the time of a waiting message of an agent is over first, if any has an end.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn next_expiry(&self, agent: &AgentId) -> Result<Option<Timestamp>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT min(expires) FROM message WHERE target = ?1 AND waiting = 1 AND expires IS NOT NULL",
+            )?
+            .query_row([agent.as_bytes()], |row| row.get::<_, Option<i64>>(0))
+            .map(|micros| micros.map(Timestamp::from_micros))
+        })
+    }
+
+    /// The waiting messages of an agent whose time is over at `now`, those first that waited longest beyond it.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn expired(&self, agent: &AgentId, now: Timestamp, rows: usize) -> Result<Vec<MessageId>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT id FROM message WHERE target = ?1 AND waiting = 1 AND expires <= ?2
+                 ORDER BY expires, accepted_pos LIMIT ?3",
+            )?
+            .query_map(params![agent.as_bytes(), now.as_micros(), limit(rows)], |row| {
+                row.get(0).map(MessageId::from_bytes)
+            })?
+            .collect()
         })
     }
 

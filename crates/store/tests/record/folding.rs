@@ -2,7 +2,7 @@
 
 use edgeplane_store::{AgentFilter, AppendError, Batch, InboxFilter, MemoryTotals, Model, NewEvent, Store};
 use edgeplane_types::{
-    Desired, Epoch, Evidence, Fact, Phase, Priority, Rung, Tenant,
+    Desired, Epoch, Evidence, Fact, Phase, Priority, Rung, Tenant, Timestamp,
     fact::{Cause, Consumed},
     life::ExitStatus,
 };
@@ -169,6 +169,29 @@ fn messages_wait_by_priority_and_climb_their_ladder() {
     let doubled = store.append(maker.batch(stream(1), [send(5, Priority::Low, Some("k"))]));
     let Err(AppendError::Refused { source, .. }) = doubled else { panic!("{doubled:?}") };
     assert_eq!(source.to_string(), "idempotency key `k` of `sender` is used already");
+}
+
+/// Proves MSG-017.
+#[test]
+fn waiting_messages_are_found_by_the_end_of_their_time() {
+    let until = |number, micros: Option<i64>| {
+        let mut envelope = envelope(1, number, Priority::Low, None);
+        envelope.expires_at = micros.map(Timestamp::from_micros);
+        Fact::MessageAccepted { envelope: Box::new(envelope) }
+    };
+    let all = [until(1, Some(30)), until(2, None), until(3, Some(10)), until(4, Some(20))];
+    let (_dir, store, maker) = store(all);
+    let reader = store.reader();
+    let expired = |micros, rows| reader.expired(&agent(1), Timestamp::from_micros(micros), rows).unwrap();
+    let next = || reader.next_expiry(&agent(1)).unwrap().map(Timestamp::as_micros);
+    assert_eq!((expired(9, 9), next()), (vec![], Some(10)));
+    assert_eq!(expired(20, 9), [message(3), message(4)]);
+    assert_eq!(expired(20, 1), [message(3)]);
+    let over = |number| Fact::MessageExpired { message_id: message(number) };
+    store.append(maker.batch(stream(1), [over(3), injected(4, 1)])).unwrap();
+    assert_eq!((expired(30, 9), next()), (vec![message(1)], Some(30)));
+    store.append(maker.batch(stream(1), [over(1)])).unwrap();
+    assert_eq!((expired(99, 9), next()), (vec![], None));
 }
 
 /// Proves MSG-016.
