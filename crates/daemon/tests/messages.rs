@@ -91,3 +91,93 @@ fn message_that_a_shim_wrote_is_injected_though_its_time_is_over() {
     assert!(!read(&log).contains("behind it"));
     node.verify();
 }
+
+/// A program that reads nothing before there is a file `go`, and then keeps all that it reads in `log`.
+fn reluctant(node: &Node, name: &str, rule: &str) -> PathBuf {
+    let folder = node.scratch().join(name);
+    std::fs::create_dir(&folder).unwrap();
+    let program = format!("cd {}; until [ -e go ]; do sleep 0.01; done; exec cat >> log", folder.display());
+    let more = format!(
+        "delivery: {{ ambiguous: {rule} }}\nrestart: {{ policy: always, backoff: {{ initial: 10ms }} }}"
+    );
+    node.run(name, &native(name, &["/bin/sh", "-c", &program], &more));
+    folder
+}
+
+/// Whether a daemon sees the end of the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    AtOnce,
+    ByTheNextDaemon,
+}
+
+/// Ends the running epoch while its shim writes a message, and waits for the next one.
+fn cut_short(node: &mut Node, name: &str, id: &str, seen: Seen) {
+    node.wait(name, Phase::Running);
+    let agent = node.get(name);
+    let epoch = agent.status.epoch.0;
+    let agent_id = agent.metadata["id"].as_str().unwrap().to_owned();
+    let recording = node.state_dir().join("agents").join(agent_id).join(format!("{epoch}/000001.cast"));
+    eventually("the shim has begun to write it", || read(&recording).contains(id));
+    let pids = [node.shim_pid(name), node.pid(name)];
+    if seen == Seen::ByTheNextDaemon {
+        node.kill_daemon();
+    }
+    signals::kill(&pids);
+    if seen == Seen::ByTheNextDaemon {
+        node.up();
+    }
+    eventually("the next epoch has come", || node.get(name).status.epoch.0 > epoch);
+    node.wait(name, Phase::Running);
+}
+
+/// What the program has read once it has read a message that came after all others.
+fn read_by(node: &Node, name: &str, folder: &Path) -> String {
+    std::fs::write(folder.join("go"), "").unwrap();
+    node.signal(name, "<after>", Some(edgeplane_types::Rung::Injected));
+    eventually("it read the last one", || read(&folder.join("log")).contains("<after>"));
+    read(&folder.join("log"))
+}
+
+/// Proves MSG-018.
+#[test]
+fn message_of_an_unknown_end_is_settled_by_the_rule_of_its_agent() {
+    let mut node = Node::start();
+    let long = format!("<long>{}", "x".repeat(LONG_BYTES));
+    let rules: [(&str, &[&str], usize); 3] = [
+        ("hold", &["accepted", "ambiguous"], 0),
+        ("drop", &["accepted", "ambiguous", "dead_lettered"], 0),
+        ("redeliver", &["accepted", "ambiguous", "injected"], 1),
+    ];
+    for (rule, expected, times) in rules {
+        for seen in [Seen::AtOnce, Seen::ByTheNextDaemon] {
+            let name = format!("{rule}-{}", if seen == Seen::AtOnce { "seen" } else { "unseen" });
+            let folder = reluctant(&node, &name, rule);
+            let id = node.signal(&name, &long, None).message_id.to_string();
+            cut_short(&mut node, &name, &id, seen);
+            let log = read_by(&node, &name, &folder);
+            assert_eq!(rungs(&node, &name)[0], expected, "{name}");
+            // A delivered message stands in its line twice, once as text and once as a part.
+            assert_eq!(log.matches("<long>").count(), 2 * times, "{name}");
+            assert_eq!(log.matches("on signal, perhaps again]").count(), times, "{name}");
+            assert_eq!(log.matches(r#""redelivered":true"#).count(), times, "{name}");
+            assert_eq!(node.get(&name).status.waiting_messages, 0, "{name}");
+        }
+    }
+    node.verify();
+}
+
+/// Proves MSG-018.
+#[test]
+fn message_whose_second_attempt_is_cut_short_too_is_not_tried_again() {
+    let mut node = Node::start();
+    let folder = reluctant(&node, "twice", "redeliver");
+    let id = node.signal("twice", &"x".repeat(LONG_BYTES), None).message_id.to_string();
+    cut_short(&mut node, "twice", &id, Seen::AtOnce);
+    cut_short(&mut node, "twice", &id, Seen::ByTheNextDaemon);
+    let log = read_by(&node, "twice", &folder);
+    assert_eq!(rungs(&node, "twice")[0], ["accepted", "ambiguous", "ambiguous"]);
+    assert!(!log.contains("xxx"), "it came a third time");
+    assert_eq!(node.count("twice", "message.requeued"), 1);
+    node.verify();
+}

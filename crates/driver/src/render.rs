@@ -10,6 +10,15 @@ use edgeplane_types::{Authority, Channel, Envelope, Ingress, MessageId, Part, Sa
 /// What stands before each line of fenced content.
 pub const MARK: &str = "| ";
 
+/// Whether a session may have seen a message before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// It has not.
+    First,
+    /// Nobody knows: a crash cut the first attempt short.
+    Again,
+}
+
 /// What the header is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Heading<'a> {
@@ -19,19 +28,19 @@ pub struct Heading<'a> {
     pub principal: &'a SafeLabel,
     /// The way it came in.
     pub ingress: Ingress,
-}
-
-impl<'a> From<&'a Envelope> for Heading<'a> {
-    fn from(envelope: &'a Envelope) -> Self {
-        Self { channel: envelope.channel, principal: &envelope.source.principal, ingress: envelope.ingress }
-    }
+    /// Whether it may have come before.
+    pub attempt: Attempt,
 }
 
 /// The first line of every message, without a newline.
 #[must_use]
 pub fn header(heading: Heading<'_>) -> String {
     let channel = heading.channel.as_str().to_uppercase();
-    format!("[{channel} MESSAGE from {} on {}]", heading.principal, heading.ingress)
+    let mark = match heading.attempt {
+        Attempt::First => "",
+        Attempt::Again => ", perhaps again",
+    };
+    format!("[{channel} MESSAGE from {} on {}{mark}]", heading.principal, heading.ingress)
 }
 
 /// A whole message as a session sees it: header lines first, then content lines, none with a newline in it.
@@ -57,9 +66,14 @@ impl Rendered {
 
 /// Renders a message.
 #[must_use]
-pub fn render(envelope: &Envelope, parts: &[Part]) -> Rendered {
+pub fn render(envelope: &Envelope, parts: &[Part], attempt: Attempt) -> Rendered {
     let content = content(parts);
-    let head = header(Heading::from(envelope));
+    let head = header(Heading {
+        channel: envelope.channel,
+        principal: &envelope.source.principal,
+        ingress: envelope.ingress,
+        attempt,
+    });
     if envelope.authority <= Authority::Delegated {
         return Rendered { head: vec![head], body: content, tail: Vec::new() };
     }

@@ -281,6 +281,10 @@ pub enum Fact {
     /// A crash left unknown whether a message was injected.
     #[serde(rename = "message.ambiguous")]
     MessageAmbiguous { message_id: MessageId, epoch: Epoch, reason: String },
+    /// A message of which a crash left unknown whether it was injected waits once more, to be delivered marked as
+    /// a possible double.
+    #[serde(rename = "message.requeued")]
+    MessageRequeued { message_id: MessageId },
     /// A message was given up.
     #[serde(rename = "message.dead_lettered")]
     MessageDeadLettered { message_id: MessageId, reason: String },
@@ -375,6 +379,7 @@ impl Fact {
             Self::MessageRejected { .. } => "message.rejected",
             Self::MessageExpired { .. } => "message.expired",
             Self::MessageAmbiguous { .. } => "message.ambiguous",
+            Self::MessageRequeued { .. } => "message.requeued",
             Self::MessageDeadLettered { .. } => "message.dead_lettered",
             Self::TurnCompleted { .. } => "turn.completed",
             Self::ItemReported { .. } => "item.reported",

@@ -36,7 +36,7 @@ fn envelope(channel: Channel, authority: Authority, principal: &str) -> Envelope
 
 fn text(authority: Authority, content: &str) -> String {
     let envelope = envelope(Channel::Peer, authority, "edgeplane-signal-excalibur");
-    render(&envelope, &[Part::Text { text: content.to_owned() }]).text()
+    render(&envelope, &[Part::Text { text: content.to_owned() }], Attempt::First).text()
 }
 
 /// Proves MSG-001.
@@ -44,6 +44,18 @@ fn text(authority: Authority, content: &str) -> String {
 fn header_is_the_one_that_was_promised() {
     let expected = "[PEER MESSAGE from edgeplane-signal-excalibur on signal]\nRun /briefing";
     assert_eq!(text(Authority::Delegated, "Run /briefing"), expected);
+}
+
+/// Proves MSG-018.
+#[test]
+fn second_attempt_is_marked_in_the_header() {
+    let envelope = envelope(Channel::Operator, Authority::Trusted, "uid-1000");
+    let parts = [Part::Text { text: "hello".to_owned() }];
+    let expected = "[OPERATOR MESSAGE from uid-1000 on signal, perhaps again]\nhello";
+    assert_eq!(render(&envelope, &parts, Attempt::Again).text(), expected);
+    let line = |attempt| String::from_utf8(crate::native::deliver(&envelope, &parts, attempt)).unwrap();
+    assert!(line(Attempt::Again).contains(r#""redelivered":true"#));
+    assert!(!line(Attempt::First).contains("redelivered"));
 }
 
 /// Proves MSG-002.

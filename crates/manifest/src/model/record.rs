@@ -125,7 +125,7 @@ impl Delivery {
 pub enum Ambiguous {
     /// It is delivered once more, marked as a possible double.
     Redeliver,
-    /// It waits for somebody to decide.
+    /// It stays ambiguous and is not delivered again; whoever wants it delivered sends it again.
     Hold,
     /// It is given up.
     Drop,

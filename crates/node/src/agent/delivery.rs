@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use edgeplane_driver::{native, render, terminal};
+use edgeplane_driver::{native, render, render::Attempt, terminal};
 use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
@@ -40,6 +40,9 @@ const FULL_RETRY: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     in_flight: Option<MessageId>,
+    /// The epoch whose recording was asked what it holds. What it said may stand in the reserve, where no reader
+    /// sees it, so it is asked once.
+    settled: Option<Epoch>,
     retry_at: Option<Instant>,
 }
 
@@ -156,6 +159,8 @@ impl Actor {
 
     /// Sends one message, or settles it without; tells whether another may follow.
     async fn send(&mut self, row: MessageRow) -> bool {
+        // One that waits although its first attempt came to an unknown end is waiting for its second.
+        let attempt = if is_ambiguous(&row) { Attempt::Again } else { Attempt::First };
         let envelope = row.envelope;
         let message_id = envelope.id;
         if envelope.expires_at.is_some_and(|at| at <= self.shared.record.now()) {
@@ -168,7 +173,7 @@ impl Actor {
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
         let bytes = match self.manifest.spec.driver.clone() {
-            Driver::Native { .. } => native::deliver(&envelope, &parts),
+            Driver::Native { .. } => native::deliver(&envelope, &parts, attempt),
             Driver::Terminal { comment, submit, .. } => {
                 if envelope.authority > Authority::Delegated {
                     let reason =
@@ -176,7 +181,7 @@ impl Actor {
                     return self.settle([Fact::MessageRejected { message_id, reason }]).await;
                 }
                 let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-                terminal::keys(&render::render(&envelope, &parts), &typing)
+                terminal::keys(&render::render(&envelope, &parts, attempt), &typing)
             }
         };
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };
@@ -202,11 +207,16 @@ impl Actor {
 
     /// Records what became of messages, all or nothing; says whether that was possible.
     pub(super) async fn settle(&self, facts: impl IntoIterator<Item = Fact>) -> bool {
+        let draft = self.settlement(facts);
+        draft.is_empty() || self.shared.record.commit(draft).await.is_ok()
+    }
+
+    fn settlement(&self, facts: impl IntoIterator<Item = Fact>) -> Draft {
         let mut draft = Draft::default();
         for fact in facts {
             self.shared.record.add(&mut draft, self.stream(), &Origin::node("delivery"), fact);
         }
-        draft.is_empty() || self.shared.record.commit(draft).await.is_ok()
+        draft
     }
 
     /// What a shim says became of an input.
@@ -260,34 +270,54 @@ impl Actor {
     /// The shim marks a message in the recording before it writes the first byte and again after the last. Any that
     /// waits may have been on its way: one that came later may go first.
     pub(super) async fn settle_in_flight(&mut self, epoch: Epoch) {
+        if self.delivery.settled == Some(epoch) {
+            return;
+        }
         let id = self.identity.id;
         let all = |reader: &edgeplane_store::Reader| reader.next_waiting(&id, usize::MAX);
         let Ok(waiting) = self.shared.record.look_up(all) else { return };
-        if waiting.is_empty() {
-            return;
-        }
-        let found = marks(&self.shared.place(id, &self.identity.name, epoch).dir);
-        for row in waiting {
-            if let Some(mark) = found.get(&row.envelope.id.to_string()) {
-                self.settle_marked(row.envelope.id, epoch, *mark).await;
+        let mut facts = Vec::new();
+        if !waiting.is_empty() {
+            let found = marks(&self.shared.place(id, &self.identity.name, epoch).dir);
+            for row in waiting {
+                // A former daemon may have settled the same end, and let the message wait again.
+                let is_known = is_ambiguous(&row) && row.epoch == Some(epoch);
+                if let Some(mark) = found.get(&row.envelope.id.to_string()).filter(|_| !is_known) {
+                    facts.extend(self.marked(&row, epoch, *mark));
+                }
             }
+        }
+        // What belongs to an end must be known before the next epoch, also without space: else it is written twice.
+        let draft = self.settlement(facts).critical();
+        if draft.is_empty() || self.shared.record.commit(draft).await.is_ok() {
+            self.delivery.settled = Some(epoch);
         }
     }
 
-    async fn settle_marked(&mut self, message_id: MessageId, epoch: Epoch, mark: Mark) {
-        let fact = match mark {
-            Mark::Whole => injected(message_id, epoch),
-            Mark::Begun => {
-                let reason = "the shim ended while it wrote the message".to_owned();
-                Fact::MessageAmbiguous { message_id, epoch, reason }
+    /// What a mark in the recording of an epoch that is over means for a message.
+    fn marked(&self, row: &MessageRow, epoch: Epoch, mark: Mark) -> Vec<Fact> {
+        let message_id = row.envelope.id;
+        if mark == Mark::Whole {
+            return vec![injected(message_id, epoch)];
+        }
+        let reason = "the epoch ended while the message was being written".to_owned();
+        let ambiguous = Fact::MessageAmbiguous { message_id, epoch, reason };
+        match self.manifest.spec.delivery.ambiguous {
+            // Once more, not for ever: a message whose second attempt ends so too may be what ends the program.
+            Ambiguous::Redeliver if is_ambiguous(row) => vec![ambiguous],
+            Ambiguous::Redeliver => vec![ambiguous, Fact::MessageRequeued { message_id }],
+            Ambiguous::Hold => vec![ambiguous],
+            Ambiguous::Drop => {
+                let reason = "ambiguous, and the manifest says drop".to_owned();
+                vec![ambiguous, Fact::MessageDeadLettered { message_id, reason }]
             }
-        };
-        self.settle([fact]).await;
-        if mark == Mark::Begun && self.manifest.spec.delivery.ambiguous == Ambiguous::Drop {
-            let reason = "ambiguous, and the manifest says drop".to_owned();
-            self.settle([Fact::MessageDeadLettered { message_id, reason }]).await;
         }
     }
+}
+
+/// Whether a crash left unknown, in this epoch or one before, whether the message was written.
+fn is_ambiguous(row: &MessageRow) -> bool {
+    row.receipts.iter().any(|receipt| receipt.rung == Rung::Ambiguous)
 }
 
 /// A message was written, as its shim says or left in the recording.

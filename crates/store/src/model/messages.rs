@@ -61,6 +61,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::MessageDeadLettered { message_id, reason } => {
             climb(step, *message_id, (DeadLettered, BY_THE_NODE), None, Some(reason))
         }
+        Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
         Fact::MessageExpired { message_id } => climb(step, *message_id, (Expired, BY_THE_NODE), None, None),
         _ => Ok(()),
     }
@@ -114,6 +115,14 @@ fn taken(error: &rusqlite::Error, envelope: &Envelope) -> FoldError {
             FoldError::KeyUsed { principal: envelope.source.principal.to_string(), key: key.clone() }
         }
         _ => FoldError::AcceptedTwice(envelope.id),
+    }
+}
+
+/// Lets a message wait once more, on the rung where it is.
+fn wait_again(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
+    match step.run("UPDATE message SET waiting = 1 WHERE id = ?1", [message.as_bytes()])? {
+        0 => Err(FoldError::UnknownMessage(message)),
+        _ => Ok(()),
     }
 }
 

@@ -171,6 +171,24 @@ fn messages_wait_by_priority_and_climb_their_ladder() {
     assert_eq!(source.to_string(), "idempotency key `k` of `sender` is used already");
 }
 
+/// Proves MSG-018.
+#[test]
+fn requeued_message_waits_once_more_and_keeps_its_rungs() {
+    let (message_id, epoch) = (message(1), Epoch(1));
+    let ambiguous = |epoch| Fact::MessageAmbiguous { message_id, epoch, reason: "cut".to_owned() };
+    let (_dir, store, maker) =
+        store([accepted(1, 1), ambiguous(epoch), Fact::MessageRequeued { message_id }]);
+    let reader = store.reader();
+    let row = reader.next_waiting(&agent(1), 9).unwrap().remove(0);
+    assert_eq!((row.state, row.waiting, row.epoch), (Rung::Ambiguous, true, Some(epoch)));
+    store.append(maker.batch(stream(1), [injected(1, 2)])).unwrap();
+    let row = reader.message(&message_id).unwrap().unwrap();
+    let rungs: Vec<_> = row.receipts.iter().map(|receipt| receipt.rung).collect();
+    assert_eq!((rungs, row.waiting), (vec![Rung::Accepted, Rung::Ambiguous, Rung::Injected], false));
+    let unknown = Fact::MessageRequeued { message_id: message(9) };
+    assert!(matches!(store.append(maker.batch(stream(1), [unknown])), Err(AppendError::Refused { .. })));
+}
+
 /// Proves MSG-017.
 #[test]
 fn waiting_messages_are_found_by_the_end_of_their_time() {

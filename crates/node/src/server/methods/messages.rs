@@ -87,6 +87,7 @@ fn speaks_of(committed: &edgeplane_store::CommittedEvent, id: MessageId) -> bool
         | Fact::MessageTurnEnded { message_id, .. }
         | Fact::MessageRejected { message_id, .. }
         | Fact::MessageExpired { message_id }
+        | Fact::MessageRequeued { message_id }
         | Fact::MessageAmbiguous { message_id, .. }
         | Fact::MessageDeadLettered { message_id, .. } => *message_id == id,
         _ => false,
