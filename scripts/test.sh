@@ -42,6 +42,7 @@ step 'toolchain components' components
 step 'format' cargo fmt --all --check
 step 'floors' cargo xtask floors
 step 'tidy' cargo xtask tidy
+step 'page of the methods' cargo xtask methods --check
 step 'clippy' cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 # The tests start `edgeplane`, `edgeplaned` and `edgeplane-shim`, which they find beside each other.

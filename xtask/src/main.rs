@@ -1,12 +1,14 @@
 //! The project's own checks and its benchmark, run as `cargo xtask <command>`.
 //!
 //! Owns the rules that a machine can check and that neither the compiler nor clippy does: they read manifests and
-//! sources as text. The benchmark drives the built programs from outside. Neither links any crate of the node.
+//! sources as text. The benchmark drives the built programs from outside. The page of the methods is made from the
+//! catalogue in `wire`; nothing else of the node is linked.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what a check finds is this program's output")]
 
 mod bench;
 mod floors;
+mod methods;
 mod problem;
 mod requirements;
 mod source;
@@ -37,6 +39,11 @@ const COMMANDS: &[Command] = &[
         name: "tidy",
         about: "check the sources against the style guide, and the tests against the requirements",
         run: |root, arguments| check("tidy", arguments, || tidy::check_workspace(root)),
+    },
+    Command {
+        name: "methods",
+        about: "write spec/methods.md from the catalogue of methods; --check compares them only",
+        run: methods::run,
     },
     Command {
         name: "bench",
