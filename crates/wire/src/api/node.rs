@@ -36,7 +36,8 @@ pub struct NodeStatus {
     pub events: u64,
     /// `ok`, `storage_full` or `damaged`.
     pub record: String,
-    /// Descriptors that the daemon has open.
+    /// Descriptors that the daemon has open; 0 where it does not tell.
+    #[serde(default)]
     pub open_files: u64,
     /// What this machine allows, as `doctor` shows it.
     pub checks: Vec<Check>,
