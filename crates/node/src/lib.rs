@@ -9,6 +9,7 @@ mod artifact;
 mod caller;
 mod checks;
 mod held;
+mod identity;
 mod keyframes;
 mod outbound;
 mod record;
@@ -20,5 +21,6 @@ mod start;
 mod storage;
 mod users;
 
+pub use identity::IdentityError;
 pub use server::verify_offline;
 pub use start::{Config, Node, StartError};

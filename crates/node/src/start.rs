@@ -3,7 +3,6 @@
 use std::{
     collections::HashMap,
     fs, io,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -20,13 +19,13 @@ use edgeplane_os::{
 };
 use edgeplane_store::{AgentFilter, AgentRow, NewEvent, OpenError, Options, Store, StoredBody};
 use edgeplane_substrate::shim::OwnShim;
-use edgeplane_types::{Fact, NodeId, NodeName, Phase, StreamName};
-use serde::{Deserialize, Serialize};
+use edgeplane_types::{Fact, NodeName, Phase, StreamName};
 
 use crate::{
     agent::{self, AgentIdentity, Birth},
     caller::CallingAgent,
     checks, held,
+    identity::{self, IdentityError},
     record::{Draft, Origin, Record, chain},
     server,
     shared::{NodeIdentity, Shared, SharedParts},
@@ -81,15 +80,9 @@ pub enum StartError {
         #[source]
         source: io::Error,
     },
-    /// The node's own description is damaged.
-    #[error("`{}` is not a node's description", path.display())]
-    Identity {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: serde_json::Error,
-    },
+    /// Who it is.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// Its socket.
     #[error("cannot listen")]
     Listen(#[from] sock::SockError),
@@ -99,12 +92,6 @@ pub enum StartError {
     /// The machine does not say who it is.
     #[error("cannot identify this machine")]
     Machine(#[from] proc::ProcError),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct NodeFile {
-    id: NodeId,
-    name: NodeName,
 }
 
 /// A running node.
@@ -137,7 +124,8 @@ impl Node {
         create_private_dir(&config.dirs.state.join("agents"), uid)?;
         let lock = DirLock::acquire(&config.dirs.state)?;
         let mint = Mint::system();
-        let identity = identity(&config, &mint)?;
+        let identity =
+            identity::establish(&config.dirs.state, &mint, || config.name.clone().unwrap_or_else(host_name))?;
         let (store, opening) = Store::open(&config.dirs.state.join("record"), &Options::STANDARD)?;
         tracing::info!(events = opening.head_pos, verified = opening.verified_events, "record is open");
         if let Some(damage) = &opening.damaged {
@@ -290,29 +278,6 @@ fn group_name(identity: &NodeIdentity) -> String {
     let id = identity.id.to_string();
     let tail = id.get(id.len().saturating_sub(8)..).unwrap_or_default();
     format!("{}-{tail}", identity.name)
-}
-
-/// Who the node is: as its state directory says, or newly made.
-fn identity(config: &Config, mint: &Mint) -> Result<NodeIdentity, StartError> {
-    let path = config.dirs.state.join("node.json");
-    let failed = |source| StartError::File { path: path.clone(), source };
-    match fs::read(&path) {
-        Ok(bytes) => {
-            let file: NodeFile = serde_json::from_slice(&bytes)
-                .map_err(|source| StartError::Identity { path: path.clone(), source })?;
-            Ok(NodeIdentity { id: file.id, name: file.name })
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let name = config.name.clone().unwrap_or_else(host_name);
-            let file = NodeFile { id: mint.id(), name };
-            let bytes = serde_json::to_vec_pretty(&file).map_err(|error| failed(error.into()))?;
-            edgeplane_os::atomic::write_atomic(&path, &bytes, 0o600)
-                .map_err(|error| failed(io::Error::other(error)))?;
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-            Ok(NodeIdentity { id: file.id, name: file.name })
-        }
-        Err(error) => Err(failed(error)),
-    }
 }
 
 /// The machine's name as a node's, or `node` if it cannot be one.
