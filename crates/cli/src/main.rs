@@ -10,6 +10,7 @@ mod command;
 mod context;
 mod environment;
 mod failure;
+mod lasting;
 mod node;
 
 mod lines;

@@ -5,6 +5,7 @@ mod line;
 use std::collections::BTreeMap;
 
 use clap::Args;
+use edgeplane_client::CallError;
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
     api::{
@@ -16,7 +17,13 @@ use edgeplane_wire::{
 use serde_json::Value;
 
 use super::{Outcome, agent::list};
-use crate::{context::Context, failure::Failure, node::Node, output::Format};
+use crate::{
+    context::Context,
+    failure::Failure,
+    lasting::{Lasting, Loss},
+    node::Node,
+    output::Format,
+};
 
 /// Events asked for at a time.
 const PAGE: u32 = 1_000;
@@ -25,7 +32,8 @@ const PAGE: u32 = 1_000;
 ///
 /// Every change of every agent, every message and every start of the node is an event, in the order in which it was
 /// recorded. With `-o json` each is one object a line, with at least `type`, `stream`, `seq`, `ts`, `payload`, `pos` and
-/// `hash`; that form is stable. `-f` goes on as they come: from now on, unless `--after` or `--limit` says from where.
+/// `hash`; that form is stable. `-f` goes on as they come: from now on, unless `--after` or `--limit` says from where; and where it
+/// was, without a gap or a double, when a daemon that died is back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -37,6 +45,9 @@ pub(crate) struct EventsArgs {
     /// Go on as they come, until interrupted
     #[arg(short, long)]
     follow: bool,
+    /// With `-f`, end when the daemon does instead of waiting for the next one
+    #[arg(long, requires = "follow")]
+    no_reconnect: bool,
     /// Only this agent's, by name or id
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -52,8 +63,9 @@ pub(crate) struct EventsArgs {
 }
 
 pub(crate) fn run(args: &EventsArgs, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mut node = context.connect()?;
-    let names = names(context, &mut node);
+    let loss = if args.follow { Loss::of_flag(args.no_reconnect) } else { Loss::Ends };
+    let mut node = Lasting::open(context, loss)?;
+    let names = names(context, &mut node.node);
     let params = ReadParams {
         agent: args.agent.clone(),
         after: args.after.unwrap_or(0),
@@ -72,8 +84,8 @@ pub(crate) fn run(args: &EventsArgs, context: &mut Context) -> anyhow::Result<Ou
 
 /// Prints the events that `params` names, and nothing else.
 pub(crate) fn print_all(params: ReadParams, context: &mut Context) -> anyhow::Result<()> {
-    let mut node = context.connect()?;
-    let names = names(context, &mut node);
+    let mut node = Lasting::open(context, Loss::Ends)?;
+    let names = names(context, &mut node.node);
     read_all(params, &names, &mut node, context).map(drop)
 }
 
@@ -96,14 +108,14 @@ fn names(context: &Context, node: &mut Node) -> BTreeMap<String, String> {
 fn read_all(
     mut params: ReadParams,
     names: &BTreeMap<String, String>,
-    node: &mut Node,
+    node: &mut Lasting,
     context: &mut Context,
 ) -> anyhow::Result<Option<u64>> {
     let mut left = params.limit;
     let mut last = None;
     loop {
         params.limit = Some(left.map_or(PAGE, |left| if params.newest { left } else { left.min(PAGE) }));
-        let page = context.ask_over::<StreamRead>(node, &params)?.read()?;
+        let page = node.ask::<StreamRead>(&params, context)?.read()?;
         for event in &page.items {
             print(event, names, context)?;
             last = Some(event.pos);
@@ -123,21 +135,59 @@ fn follow(
     args: &EventsArgs,
     last: Option<u64>,
     names: &BTreeMap<String, String>,
-    node: &mut Node,
+    node: &mut Lasting,
     context: &mut Context,
 ) -> anyhow::Result<()> {
     // Subscriptions count by the node's positions, so the number of an agent's stream is of no use here.
     let after = last.or(if args.agent.is_none() { args.after } else { None });
-    let params = SubscribeParams { agent: args.agent.clone(), after, types: args.types.clone() };
-    context.ask_over::<StreamSubscribe>(node, &params)?;
-    context.out.flush()?;
+    let mut params = SubscribeParams { agent: args.agent.clone(), after, types: args.types.clone() };
     let mut names = names.clone();
-    while let Some(notification) = node.next_notification(None)? {
+    let mut record_end = 0;
+    loop {
+        let head = node.ask::<StreamSubscribe>(&params, context)?.read()?.head;
+        check_record(record_end, head)?;
+        // From here on there is a place to go on from, also if nothing is seen before the node is gone.
+        let after = params.after.get_or_insert(head);
+        let before = *after;
+        context.out.flush()?;
+        let lost = follow_until_lost(after, &mut names, &mut node.node, context)?;
+        record_end = if *after == before { head } else { head.max(*after) };
+        context.out.flush()?;
+        node.survive(lost.into(), context)?;
+    }
+}
+
+/// A record that is shorter than it was is another one, and nothing that was asked for comes from it.
+fn check_record(record_end: u64, head: u64) -> anyhow::Result<()> {
+    if head >= record_end {
+        return Ok(());
+    }
+    let message =
+        format!("the record went to {record_end}, and that of the node that is back ends at {head}");
+    Err(Failure::new(ErrorName::ReplayGap, message)
+        .hint("see whether the node has another state directory now")
+        .into())
+}
+
+/// Prints events as they come, with `after` at the last one, until the connection is no more; gives how it ended.
+fn follow_until_lost(
+    after: &mut u64,
+    names: &mut BTreeMap<String, String>,
+    node: &mut Node,
+    context: &mut Context,
+) -> anyhow::Result<CallError> {
+    loop {
+        let notification = match node.next_notification(None) {
+            Ok(Some(notification)) => notification,
+            Ok(None) => continue,
+            Err(lost) => return Ok(lost),
+        };
         match notification.method.as_str() {
             "stream/event" => {
                 let event: StreamEvent = serde_json::from_value(notification.params)?;
-                line::learn(&event.event, &mut names);
-                print(&event.event, &names, context)?;
+                line::learn(&event.event, names);
+                print(&event.event, names, context)?;
+                *after = event.event.pos;
                 if !node.has_held() {
                     context.out.flush()?;
                 }
@@ -153,7 +203,6 @@ fn follow(
             _ => {}
         }
     }
-    Ok(())
 }
 
 fn print(event: &EventView, names: &BTreeMap<String, String>, context: &mut Context) -> anyhow::Result<()> {

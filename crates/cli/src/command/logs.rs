@@ -12,7 +12,13 @@ use super::{
     Outcome,
     recording::{self, Reader},
 };
-use crate::{context::Context, node::Node, output::Format, quantity, terminal::plain::Plain};
+use crate::{
+    context::Context,
+    lasting::{Lasting, Loss},
+    output::Format,
+    quantity,
+    terminal::plain::Plain,
+};
 
 /// Pause between two looks for more output. A recording grows by writes of the shim that nobody announces; ten looks a
 /// second are not felt by the node and hardly by the reader.
@@ -25,7 +31,7 @@ const BYTES_PER_LINE: u64 = 512;
 ///
 /// Reads the recording, so it works for every epoch, also of an agent that is gone, and never disturbs it. Colours,
 /// cursor movements and everything else that steers a terminal are taken out; `edgeplane replay` plays them. With `-f`
-/// it goes on into the next epochs.
+/// it goes on into the next epochs, and where it was when a daemon that died is back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -38,6 +44,9 @@ pub(crate) struct LogsArgs {
     /// Go on as output comes, until interrupted
     #[arg(short, long)]
     follow: bool,
+    /// With `-f`, end when the daemon does instead of waiting for the next one
+    #[arg(long, requires = "follow")]
+    no_reconnect: bool,
     /// The epoch; the newest if not given
     #[arg(long, value_name = "N")]
     epoch: Option<u64>,
@@ -63,7 +72,8 @@ fn parse_tail(text: &str) -> Result<Tail, String> {
 }
 
 pub(crate) fn run(args: &LogsArgs, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mut node = context.connect()?;
+    let loss = if args.follow { Loss::of_flag(args.no_reconnect) } else { Loss::Ends };
+    let mut node = Lasting::open(context, loss)?;
     let mut reader = Reader::whole(&args.name, args.epoch);
     reader.last_bytes = args.tail.map(|tail| match tail {
         Tail::Lines(lines) => lines.saturating_add(1).saturating_mul(BYTES_PER_LINE),
@@ -100,7 +110,7 @@ fn read_to_end(
     reader: &mut Reader,
     printer: &mut Printer,
     is_held: bool,
-    node: &mut Node,
+    node: &mut Lasting,
     context: &mut Context,
 ) -> anyhow::Result<(bool, String)> {
     let mut held = String::new();
@@ -132,7 +142,7 @@ fn read_to_end(
 fn next_epoch(
     reader: &mut Reader,
     printer: &mut Printer,
-    node: &mut Node,
+    node: &mut Lasting,
     context: &mut Context,
 ) -> anyhow::Result<bool> {
     let Some(epoch) = reader.epoch else { return Ok(false) };

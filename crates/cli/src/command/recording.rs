@@ -10,10 +10,10 @@ use edgeplane_wire::{
     catalogue::RecordingRead,
 };
 
-use crate::{context::Context, node::Node};
+use crate::{context::Context, lasting::Lasting};
 
 /// Bytes of output asked for at a time: base64 and JSON of it stay well below the longest line.
-const PAGE_BYTES: u64 = 1 << 20;
+pub(crate) const PAGE_BYTES: u64 = 1 << 20;
 
 /// Reads a recording on and on.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Reader {
     }
 
     /// The next page; the reader then stands after it, in the epoch that the node said.
-    pub(crate) fn page(&mut self, node: &mut Node, context: &Context) -> anyhow::Result<RecordingResult> {
+    pub(crate) fn page(&mut self, node: &mut Lasting, context: &Context) -> anyhow::Result<RecordingResult> {
         let params = RecordingParams {
             agent: self.agent.clone(),
             epoch: self.epoch,
@@ -40,7 +40,7 @@ impl Reader {
             last_bytes: self.last_bytes.take(),
             limit_bytes: Some(PAGE_BYTES),
         };
-        let page = context.ask_over::<RecordingRead>(node, &params)?.read()?;
+        let page = node.ask::<RecordingRead>(&params, context)?.read()?;
         self.epoch = Some(page.epoch);
         self.offset = page.next;
         Ok(page)

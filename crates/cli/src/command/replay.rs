@@ -21,6 +21,7 @@ use super::{
 use crate::{
     context::Context,
     failure::Failure,
+    lasting::{Lasting, Loss},
     output::OutputError,
     quantity,
     terminal::{
@@ -110,7 +111,7 @@ pub(crate) fn run(args: &ReplayArgs, context: &mut Context) -> anyhow::Result<Ou
 
 /// Plays to the end; `false` if a signal ended it.
 fn play(mut reader: Reader, player: &mut Player, context: &mut Context) -> anyhow::Result<bool> {
-    let mut node = context.connect()?;
+    let mut node = Lasting::open(context, Loss::Ends)?;
     let mut is_first = true;
     loop {
         let page = reader.page(&mut node, context)?;

@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 use crate::fake::{Fake, Says, event, stderr, stdout};
 
 fn subscribed() -> Says {
-    Says::result(json!({ "subscription_id": SUBSCRIPTION, "head": 7 }))
+    subscribed_at(7)
+}
+
+fn subscribed_at(head: u64) -> Says {
+    Says::result(json!({ "subscription_id": SUBSCRIPTION, "head": head }))
 }
 
 const SUBSCRIPTION: &str = "sub_01890000-0000-7000-8000-000000000006";
@@ -58,6 +62,65 @@ fn ended_subscription_ends_the_command() {
     assert_eq!(output.status.code(), Some(69));
     assert!(stderr(&output).contains("too slow"));
     fake.says("stream/subscribe", subscribed());
+}
+
+#[test]
+fn events_are_followed_past_a_node_that_goes_away() {
+    let fake = Fake::new();
+    let live = |pos| json!({ "subscription_id": SUBSCRIPTION, "event": event(pos, "agent.started") });
+    fake.says("stream/subscribe", subscribed().hangs_up());
+    fake.says("stream/subscribe", subscribed().then("stream/event", live(8)).hangs_up());
+    fake.says("stream/subscribe", subscribed_at(9).then("stream/event", live(9)));
+    let mut child = spawn(&fake, &["events", "-f", "-o", "json"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for pos in [8, 9] {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(line["pos"], pos);
+    }
+    assert_eq!(end(child), "", "programs see a stream without a seam");
+    let asked: Vec<_> = fake.asked().into_iter().map(|(_, params)| params).collect();
+    assert_eq!(asked, [json!({}), json!({ "after": 7 }), json!({ "after": 8 })]);
+}
+
+#[test]
+fn record_that_became_shorter_is_not_followed() {
+    let fake = Fake::new();
+    fake.says("stream/subscribe", subscribed().hangs_up());
+    fake.says("stream/subscribe", subscribed_at(3));
+    let output = fake.run(&["events", "-f", "-o", "json"]);
+    assert_eq!(output.status.code(), Some(74));
+    assert!(stderr(&output).contains("ends at 3"), "{}", stderr(&output));
+}
+
+#[test]
+fn who_wants_no_reconnection_ends_with_the_node() {
+    let fake = Fake::new();
+    fake.says("stream/subscribe", subscribed().hangs_up());
+    let read = "runtime/recording.read";
+    fake.says(read, recording(3, &[output(1, b"one\r\n")], 5, false).hangs_up());
+    for words in [["events", "-f", "--no-reconnect"].as_slice(), &["logs", "a", "-f", "--no-reconnect"]] {
+        let output = fake.run(words);
+        assert_eq!(output.status.code(), Some(69), "{words:?}");
+    }
+}
+
+#[test]
+fn logs_are_followed_past_a_node_that_goes_away() {
+    let fake = Fake::new();
+    let method = "runtime/recording.read";
+    fake.says(method, recording(3, &[output(1, b"one\r\ntw")], 7, false).hangs_up());
+    fake.says(method, recording(3, &[output(2, b"o\r\n")], 10, false).hangs_up());
+    fake.says(method, recording(3, &[output(3, b"three\r\n")], 17, false));
+    fake.says(method, recording(3, &[], 17, false));
+    let mut child = spawn(&fake, &["logs", "reviewer", "-f", "-n", "9"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for expected in ["one", "two", "three"] {
+        assert_eq!(lines.next().unwrap().unwrap(), expected);
+    }
+    assert_eq!(end(child), "");
+    let offsets: Vec<_> =
+        fake.asked().into_iter().take(3).map(|(_, params)| params["offset"].clone()).collect();
+    assert_eq!(offsets, [0, 7, 10]);
 }
 
 fn recording(epoch: u64, items: &[Value], next: u64, over: bool) -> Says {

@@ -23,6 +23,7 @@ use crate::{
         recording::{self, Reader},
     },
     context::Context,
+    lasting::{Lasting, Loss},
     node::Node,
 };
 
@@ -56,8 +57,8 @@ pub(super) fn run(reader: Reader, file: &Path, context: &mut Context) -> anyhow:
 type Sink<'a> = &'a mut dyn FnMut(&mut Context, &[u8]) -> anyhow::Result<()>;
 
 fn write(mut reader: Reader, context: &mut Context, sink: Sink<'_>) -> anyhow::Result<()> {
-    let mut node = context.connect()?;
-    let (name, id) = who(&reader.agent, &mut node, context);
+    let mut node = Lasting::open(context, Loss::Ends)?;
+    let (name, id) = who(&reader.agent, &mut node.node, context);
     let mut cast = Cast::default();
     let mut has_header = false;
     loop {
