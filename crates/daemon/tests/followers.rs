@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Stdio},
 };
@@ -111,4 +111,51 @@ fn events_go_on_after_the_daemons_death_without_gap_or_double() {
     }
     let found: Vec<Value> = found.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn attach_goes_on_after_the_daemons_death_at_the_very_byte() {
+    let mut node = Node::start();
+    let home = run_counter(&node);
+    let mut attach = Follower::start(&node, &["attach", "counter"]);
+    eventually("it is attached", || node.count("counter", "attach.opened") == 1);
+    count(&home, 3);
+    let first = attach.next();
+    assert!(first.ends_with("line 0"), "{first:?}");
+    let expect = |attach: &mut Follower, numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            assert_eq!(attach.next(), format!("line {number}"));
+        }
+    };
+    expect(&mut attach, 1..3);
+    for round in 1..4 {
+        node.kill_daemon();
+        count(&home, round * 6);
+        node.up();
+        count(&home, round * 6 + 3);
+        expect(&mut attach, round * 6 - 3..round * 6 + 3);
+    }
+}
+
+#[test]
+fn attach_has_its_control_again_after_the_daemons_death() {
+    let mut node = Node::start();
+    node.run("a", &terminal("a", &["cat"], ""));
+    let mut command = node.cli(&["attach", "a", "--control"]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    let mut keys = child.stdin.take().unwrap();
+    let mut attach = Follower { lines: BufReader::new(child.stdout.take().unwrap()).lines(), child };
+    keys.write_all(b"one\n").unwrap();
+    eventually("it is attached", || node.count("a", "attach.opened") == 1);
+    for expected in ["one", "one"] {
+        assert!(attach.next().ends_with(expected));
+    }
+    node.kill_daemon();
+    // Waits in the pipe until there is somebody to type it to.
+    keys.write_all(b"two\n").unwrap();
+    node.up();
+    for expected in ["two", "two"] {
+        assert_eq!(attach.next(), expected);
+    }
 }

@@ -33,6 +33,7 @@ use edgeplane_wire::{
         agent::{AgentView, ChangeResult},
         memory::{EntriesResult, Entry},
         message::SignalParams,
+        stream::DAEMON_ENDS,
         terminal::{AttachParams, AttachResult, SnapshotResult},
     },
     rpc::RpcError,
@@ -434,7 +435,7 @@ impl Actor {
         if let Some(live) = &self.live {
             live.serving.cancel();
         }
-        self.viewers.end_all("the daemon ends");
+        self.viewers.end_all(DAEMON_ENDS);
         if self.life.state() == lifecycle::State::Retired {
             self.shared.unregister(&self.identity.tenant, &self.identity.name, self.identity.id);
         }

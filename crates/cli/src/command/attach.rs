@@ -12,11 +12,12 @@ use edgeplane_wire::{
     catalogue::{AgentAttach, Call},
 };
 
-use self::session::{End, Session};
+use self::session::{End, Plan, Session};
 use super::Outcome;
 use crate::{
     context::{Answer, Context},
     failure::{Advice, Failure},
+    lasting::Loss,
     output,
     terminal::{keys::DetachKey, raw::Stage},
 };
@@ -25,7 +26,9 @@ use crate::{
 ///
 /// Shows the screen as it is and then everything that happens, live. Many may watch; with `--control` one types, and this
 /// terminal's size becomes the agent's. Leaving disturbs nothing: the agent does not notice. Keys that are typed go to
-/// the program at once, except the key that leaves. Whoever attaches, when and with which right is in the record.
+/// the program at once, except the key that leaves. Whoever attaches, when and with which right is in the record. When the
+/// daemon dies, this waits for the next one and goes on at the very byte; the control comes back with it, unless somebody
+/// else took it first.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -48,6 +51,9 @@ pub(crate) struct AttachArgs {
     /// The key that leaves: `ctrl-` and a letter or one of [ \ ] ^ _, or `none`
     #[arg(long, value_name = "KEY", default_value = "ctrl-]", value_parser = DetachKey::parse)]
     detach_key: DetachKey,
+    /// End when the daemon does instead of waiting for the next one
+    #[arg(long)]
+    no_reconnect: bool,
 }
 
 pub(crate) fn run(args: &AttachArgs, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -71,7 +77,14 @@ pub(crate) fn run(args: &AttachArgs, context: &mut Context) -> anyhow::Result<Ou
     })?);
     let attached = answer.read()?;
     greet(args, &attached, &stage, context);
-    let end = Session::begin(node.into_parts(), &attached, stage, args.detach_key.clone())?.run()?;
+    let plan = Plan {
+        agent: args.name.clone(),
+        socket: context.socket()?,
+        detach_key: args.detach_key.clone(),
+        loss: Loss::of_flag(args.no_reconnect),
+        is_quiet: context.out.manner.quiet,
+    };
+    let end = Session::begin(node.into_parts(), &attached, stage, plan)?.run()?;
     farewell(&args.name, end, context)
 }
 

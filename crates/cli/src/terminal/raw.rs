@@ -54,6 +54,11 @@ impl Stage {
         Ok(Self { output: File::from(output.as_fd().try_clone_to_owned()?), is_terminal })
     }
 
+    /// Whether somebody looks, rather than a file or a program.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
     /// Columns and rows.
     pub(crate) fn size(&self) -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(&self.output).ok()?;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::fake::{Fake, PATIENCE, Says, stderr, stdout};
 
-fn attached(control: bool) -> Says {
+pub(crate) fn attached(control: bool) -> Says {
     let screen = STANDARD.encode(b"\x1b[2J\x1b[H$ ");
     Says::result(
         json!({ "attachment": "a1", "epoch": 3, "screen": screen, "offset": 2, "cols": 80, "rows": 24,
@@ -26,8 +26,8 @@ fn attached(control: bool) -> Says {
     )
 }
 
-fn shown(bytes: &[u8]) -> Value {
-    json!({ "attachment": "a1", "offset": 2, "data": STANDARD.encode(bytes) })
+pub(crate) fn shown(offset: u64, bytes: &[u8]) -> Value {
+    json!({ "attachment": "a1", "offset": offset, "data": STANDARD.encode(bytes) })
 }
 
 fn ended(reason: &str) -> Value {
@@ -37,12 +37,12 @@ fn ended(reason: &str) -> Value {
 #[test]
 fn watching_plays_screen_and_output_until_the_end() {
     let says = attached(false)
-        .then("attach/output", shown(b"ls\x1b[6n\r\n\x1b[3"))
+        .then("attach/output", shown(2, b"ls\x1b[6n\r\n\x1b[3"))
         .then(
             "attach/output",
             json!({ "attachment": "other", "offset": 0, "data": STANDARD.encode(b"not mine") }),
         )
-        .then("attach/output", shown(b"1mred\x1b]52;c;aGk=\x07"))
+        .then("attach/output", shown(13, b"1mred\x1b]52;c;aGk=\x07"))
         .then("stream/state", ended("exit code 0"));
     let fake = Fake::saying("runtime/agent.attach", says);
     let output = fake.run(&["attach", "reviewer"]);
@@ -111,20 +111,20 @@ fn held_control_says_how_to_take_it() {
 #[test]
 fn node_that_goes_away_is_said() {
     let fake = Fake::saying("runtime/agent.attach", attached(false).hangs_up());
-    let output = fake.run(&["attach", "reviewer"]);
+    let output = fake.run(&["attach", "reviewer", "--no-reconnect"]);
     assert_eq!(output.status.code(), Some(69));
     assert!(stderr(&output).contains("the agent is not affected"), "{}", stderr(&output));
 }
 
 /// The program in a terminal of its own.
-struct Seat {
-    master: File,
+pub(crate) struct Seat {
+    pub(crate) master: File,
     slave: OwnedFd,
     child: Child,
 }
 
 impl Seat {
-    fn take(fake: &Fake, words: &[&str]) -> Self {
+    pub(crate) fn take(fake: &Fake, words: &[&str]) -> Self {
         let (master, slave) = pty::open(Size { columns: 100, rows: 30 }).unwrap();
         let slave = slave.as_fd().try_clone_to_owned().unwrap();
         let end = || Stdio::from(slave.try_clone().unwrap());
@@ -139,7 +139,7 @@ impl Seat {
     }
 
     /// Reads until `text` was shown.
-    fn read_to(&mut self, text: &str) -> String {
+    pub(crate) fn read_to(&mut self, text: &str) -> String {
         let mut seen = Vec::new();
         let mut byte = [0];
         while !String::from_utf8_lossy(&seen).contains(text) {
@@ -149,12 +149,12 @@ impl Seat {
         String::from_utf8_lossy(&seen).into_owned()
     }
 
-    fn wait_until_raw(&self) {
+    pub(crate) fn wait_until_raw(&self) {
         assert!(wait::until(Deadline::after(PATIENCE), || self.is_raw()));
     }
 
     /// Waits for the end; the terminal must then be as it was.
-    fn finish(mut self, code: i32) {
+    pub(crate) fn finish(mut self, code: i32) {
         let reader = std::thread::spawn(move || {
             let mut rest = Vec::new();
             // Ends with an error once the last slave is closed.

@@ -57,6 +57,8 @@ struct Shared {
     /// What to say at each call of a method; the last one is said for ever.
     says: HashMap<String, Vec<Says>>,
     asked: Vec<(String, Value)>,
+    /// Every conversation, to be cut.
+    streams: Vec<UnixStream>,
 }
 
 /// The node.
@@ -69,17 +71,32 @@ pub(crate) struct Fake {
 impl Fake {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let listener = UnixListener::bind(dir.path().join("s")).unwrap();
-        let shared = Arc::new(Mutex::new(Shared::default()));
-        let fake = Self { dir, shared: Arc::clone(&shared) };
+        let fake = Self { dir, shared: Arc::default() };
+        fake.comes();
+        fake
+    }
+
+    /// Listens, at first or again.
+    pub(crate) fn comes(&self) {
+        let listener = UnixListener::bind(self.socket()).unwrap();
+        let shared = Arc::clone(&self.shared);
         // Ends with the process of the test.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                shared.lock().unwrap().streams.push(stream.try_clone().unwrap());
                 let shared = Arc::clone(&shared);
                 std::thread::spawn(move || serve(&stream, &shared));
             }
         });
-        fake
+    }
+
+    /// Cuts every conversation; nobody can begin another.
+    pub(crate) fn goes(&self) {
+        std::fs::remove_file(self.socket()).unwrap();
+        for stream in self.shared.lock().unwrap().streams.drain(..) {
+            // It may have ended by itself.
+            drop(stream.shutdown(std::net::Shutdown::Both));
+        }
     }
 
     /// A node that says this to a method.

@@ -135,6 +135,8 @@ impl Actor {
         }
         if let Some(live) = &mut self.live {
             live.head = live.lines.as_ref().map_or(status.head, edgeplane_driver::lines::Lines::offset);
+            // Who came before the shim did has seen nothing of what is below.
+            self.viewers.missed();
         }
         if self.is_native() {
             self.greet_again(&place).await;

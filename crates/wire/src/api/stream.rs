@@ -90,6 +90,9 @@ pub struct StreamEvent {
     pub event: EventView,
 }
 
+/// The reason of an `ended` stream that goes on at the next daemon, if asked for again.
+pub const DAEMON_ENDS: &str = "the daemon ends";
+
 /// A `stream/state` notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamState {

@@ -4,7 +4,9 @@
 //! but this loop. It deliberately interprets nothing: the daemon answers the program's questions, and what the viewer's
 //! terminal must not see is taken out by the filter.
 
-use std::{io, time::Duration};
+mod again;
+
+use std::{io, path::PathBuf, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use edgeplane_client::Notification;
@@ -15,17 +17,19 @@ use edgeplane_os::{
     signals::SignalFd,
     wait::Deadline,
 };
-use edgeplane_types::ErrorName;
+use edgeplane_types::{Epoch, ErrorName};
 use edgeplane_wire::{
-    api::terminal::AttachResult,
+    api::{stream::DAEMON_ENDS, terminal::AttachResult},
     rpc::{self, RpcError},
 };
 
+use self::again::Standing;
 use super::{
     link::Link,
     wire::{self, Line},
 };
 use crate::{
+    lasting::{Loss, Pauses},
     lines::Filled,
     node::Parts,
     output::{self, OutputError},
@@ -84,16 +88,33 @@ struct Paste {
     retry_due: Option<Deadline>,
 }
 
+/// What is wanted of an attachment, at this node and at the one that comes after it.
+pub(super) struct Plan {
+    pub(super) agent: String,
+    pub(super) socket: PathBuf,
+    pub(super) detach_key: DetachKey,
+    pub(super) loss: Loss,
+    pub(super) is_quiet: bool,
+}
+
 /// An attachment that is under way.
 pub(super) struct Session {
+    plan: Plan,
     id: String,
     link: Link,
+    standing: Standing,
+    pauses: Pauses,
+    /// Whether it was said that the node is gone, and not yet that it is back.
+    was_lost: bool,
+    epoch: Epoch,
+    /// Offset of output after the last byte that was played.
+    offset: u64,
+    pipes: bool,
     paste: Option<Paste>,
     controls: bool,
     breaks_lines: bool,
     filter: Filter,
     input: Input,
-    detach_key: DetachKey,
     signals: SignalFd,
     /// The size last told to the node, and when a further one is due.
     size: Option<(u16, u16)>,
@@ -110,7 +131,7 @@ impl Session {
         mut parts: Parts,
         attached: &AttachResult,
         stage: Stage,
-        detach_key: DetachKey,
+        plan: Plan,
     ) -> anyhow::Result<Self> {
         let signals = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT, Signal::WINCH];
         let stdin = io::stdin();
@@ -118,8 +139,15 @@ impl Session {
         let viewer = if attached.control { Viewer::Controls } else { Viewer::Watches };
         let held = std::mem::take(&mut parts.held);
         let mut session = Self {
+            plan,
             id: attached.attachment.clone(),
             link: Link::new(parts),
+            standing: Standing::Live,
+            pauses: Pauses::new(),
+            was_lost: false,
+            epoch: attached.epoch,
+            offset: attached.offset,
+            pipes: attached.pipes,
             paste: None,
             controls: attached.control,
             breaks_lines: attached.pipes && is_terminal,
@@ -129,7 +157,6 @@ impl Session {
                 (false, true) => Input::Pipe,
                 (false, false) => Input::Unused,
             },
-            detach_key,
             signals: SignalFd::open(&signals)?,
             size: stage.size(),
             resize_due: None,
@@ -144,10 +171,10 @@ impl Session {
         Ok(session)
     }
 
-    /// Runs until the viewer leaves, the attachment ends or the node is gone.
+    /// Runs until the viewer leaves, the attachment ends, or the node is gone and is not waited for.
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let end = self.loop_until_end()?;
-        if end == End::Left {
+        if end == End::Left && self.is_attached() {
             self.leave()?;
         }
         Ok(end)
@@ -181,9 +208,13 @@ impl Session {
             if self.resize_due.is_some_and(Deadline::has_passed) {
                 self.resize();
             }
+            self.look_again()?;
             self.offer_again();
-            if !self.link.write()? {
-                return Ok(End::NodeGone);
+            if self.is_connected()
+                && !self.link.write()?
+                && let Some(end) = self.lost()
+            {
+                return Ok(end);
             }
         }
     }
@@ -212,20 +243,37 @@ impl Session {
 
     fn wait(&self) -> anyhow::Result<Ready> {
         let stdin = io::stdin();
-        let mut fds =
-            vec![PollFd::new(&self.link, self.link.flags()), PollFd::new(&self.signals, PollFlags::IN)];
-        let has_room = self.link.has_room() && self.paste.is_none();
-        let reads_keys = matches!(self.input, Input::Terminal | Input::Pipe) && has_room;
-        if reads_keys {
+        // Nothing is wanted of a connection that is over, or of a keyboard whose keys nobody has room for.
+        let node = if self.is_connected() { self.link.flags() } else { PollFlags::empty() };
+        let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        if self.reads_keys() {
             fds.push(PollFd::new(&stdin, PollFlags::IN));
         }
+        if !node.is_empty() {
+            fds.push(PollFd::new(&self.link, node));
+        }
         let retry_due = self.paste.as_ref().and_then(|paste| paste.retry_due);
-        let due = [self.resize_due, self.leave_due, retry_due].into_iter().flatten().min();
+        let due = [self.resize_due, self.leave_due, retry_due, self.again_due()].into_iter().flatten().min();
         poll::wait(&mut fds, due.map(Deadline::remaining))?;
         let is_ready =
             |index: usize, flags: PollFlags| fds.get(index).is_some_and(|fd| fd.revents().intersects(flags));
         let any = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
-        Ok(Ready { node: is_ready(0, any), signal: is_ready(1, any), keys: is_ready(2, any) })
+        let node_at = if self.reads_keys() { 2 } else { 1 };
+        Ok(Ready {
+            signal: is_ready(0, any),
+            keys: self.reads_keys() && is_ready(1, any),
+            node: is_ready(node_at, any),
+        })
+    }
+
+    /// Whether keys are looked at. Who waits for the node at a terminal may still leave; what comes from a pipe waits too.
+    fn reads_keys(&self) -> bool {
+        let has_room = self.link.has_room() && self.paste.is_none();
+        match self.input {
+            Input::Terminal => has_room || !self.is_attached(),
+            Input::Pipe => has_room && self.is_attached(),
+            Input::Ended | Input::Unused => false,
+        }
     }
 
     fn node(&mut self) -> anyhow::Result<Option<End>> {
@@ -233,7 +281,7 @@ impl Session {
             match self.link.fill()? {
                 Filled::Some => {}
                 Filled::NotReady => return Ok(None),
-                Filled::Ended => return Ok(Some(End::NodeGone)),
+                Filled::Ended => return Ok(self.lost()),
             }
             if self.leave_due.is_some() {
                 self.leave_due = Some(Deadline::after(QUIET_AT_END));
@@ -241,7 +289,7 @@ impl Session {
             if let Some(end) = self.lines()? {
                 return Ok(Some(end));
             }
-            if self.input == Input::Terminal {
+            if self.input == Input::Terminal || !self.is_connected() {
                 // Keys are looked at between any two pieces of output, so that nothing delays the one that leaves.
                 return Ok(None);
             }
@@ -264,17 +312,18 @@ impl Session {
 
     fn line(&mut self, line: &[u8]) -> anyhow::Result<Option<End>> {
         match wire::read(line, &self.id)? {
-            Line::Output(bytes, is_whole_screen) => {
+            Line::Output { offset, bytes, is_whole_screen } => {
                 if is_whole_screen {
-                    // What came before may have been cut inside a sequence.
-                    self.filter = Filter::new(if self.controls { Viewer::Controls } else { Viewer::Watches });
+                    self.resynchronised(offset, &bytes)?;
+                } else {
+                    self.live(offset, &bytes)?;
                 }
-                self.play(&bytes)?;
                 Ok(None)
             }
             Line::State(state) => {
                 let reason = state.reason.unwrap_or_else(|| "no reason given".to_owned());
                 match state.state.as_str() {
+                    "ended" if reason == DAEMON_ENDS => return Ok(self.lost()),
                     "ended" => return Ok(Some(End::Over(reason))),
                     "live" | "resynchronised" => {}
                     // Such as the loss of control.
@@ -285,10 +334,7 @@ impl Session {
                 }
                 Ok(None)
             }
-            Line::Answer(request, outcome) => {
-                self.answered(request, outcome);
-                Ok(None)
-            }
+            Line::Answer(request, outcome) => self.heard(request, outcome),
             Line::Other => Ok(None),
         }
     }
@@ -309,6 +355,9 @@ impl Session {
     }
 
     fn offer_again(&mut self) {
+        if !self.is_attached() {
+            return;
+        }
         let Some(paste) = &mut self.paste else { return };
         if paste.retry_due.is_some_and(Deadline::has_passed) {
             paste.retry_due = None;
@@ -342,14 +391,16 @@ impl Session {
             }
         };
         let bytes = buffer.get(..count).unwrap_or_default();
-        let leaves_at = self.detach_key.find(bytes);
+        let leaves_at = self.plan.detach_key.find(bytes);
         let meant = leaves_at.and_then(|at| bytes.get(..at)).unwrap_or(bytes);
-        if self.controls && !meant.is_empty() {
+        let types = self.controls && self.is_attached();
+        if types && !meant.is_empty() {
             self.type_keys(meant);
         }
-        // Who only watches has no other use for these keys.
-        let leaves =
-            leaves_at.is_some() || (!self.controls && bytes.iter().any(|byte| matches!(byte, b'q' | 0x03)));
+        // Who only watches, or waits for the node, has no other use for these keys.
+        let leaves = leaves_at.is_some()
+            || (!types && bytes.contains(&0x03))
+            || (!self.controls && bytes.contains(&b'q'));
         Ok(leaves.then_some(End::Left))
     }
 

@@ -10,23 +10,28 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use edgeplane_wire::{
     api::{
         stream::StreamState,
-        terminal::{DetachParams, ResizeParams, WriteParams},
+        terminal::{AttachParams, DetachParams, RecordingParams, ResizeParams, WriteParams},
     },
-    catalogue::{AgentDetach, AgentResize, AgentWrite, Call},
+    catalogue::{AgentAttach, AgentDetach, AgentResize, AgentWrite, Call, RecordingRead},
     rpc::{self, Id, Incoming, RpcError},
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// A line from the node, as far as an attachment cares.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) enum Line {
-    /// Bytes to play; `true` if they restore the whole screen.
-    Output(Vec<u8>, bool),
+    /// Bytes to play.
+    Output {
+        /// Where they stand in the output; for a whole screen, where the output goes on.
+        offset: u64,
+        bytes: Vec<u8>,
+        is_whole_screen: bool,
+    },
     /// The state of the attachment.
     State(StreamState),
     /// The answer to a request, by its number.
-    Answer(i64, Result<(), RpcError>),
+    Answer(i64, Result<Box<RawValue>, RpcError>),
     /// Something else.
     Other,
 }
@@ -43,6 +48,7 @@ struct Raw<'a> {
 struct Output<'a> {
     #[serde(borrow)]
     attachment: Cow<'a, str>,
+    offset: u64,
     #[serde(borrow)]
     data: Cow<'a, str>,
     #[serde(default)]
@@ -59,7 +65,11 @@ pub(super) fn read(line: &[u8], id: &str) -> anyhow::Result<Line> {
             if output.attachment != id {
                 return Ok(Line::Other);
             }
-            Ok(Line::Output(STANDARD.decode(output.data.as_bytes())?, output.resynchronised))
+            Ok(Line::Output {
+                offset: output.offset,
+                bytes: STANDARD.decode(output.data.as_bytes())?,
+                is_whole_screen: output.resynchronised,
+            })
         }
         "stream/state" => {
             let state: StreamState = serde_json::from_str(params.get())?;
@@ -71,7 +81,7 @@ pub(super) fn read(line: &[u8], id: &str) -> anyhow::Result<Line> {
 
 fn answer(line: &[u8]) -> Line {
     match rpc::parse_line(line) {
-        Ok(Incoming::Response { id: Id::Number(id), outcome }) => Line::Answer(id, outcome.map(drop)),
+        Ok(Incoming::Response { id: Id::Number(id), outcome }) => Line::Answer(id, outcome),
         _ => Line::Other,
     }
 }
@@ -80,6 +90,16 @@ fn answer(line: &[u8]) -> Line {
 pub(super) fn paste(request: i64, id: &str, bytes: &[u8]) -> Vec<u8> {
     let params = WriteParams { attachment: id.to_owned(), data: STANDARD.encode(bytes) };
     rpc::request(&Id::Number(request), AgentWrite::NAME, params)
+}
+
+/// A new attachment, as a request.
+pub(super) fn attach(request: i64, params: &AttachParams) -> Vec<u8> {
+    rpc::request(&Id::Number(request), AgentAttach::NAME, params)
+}
+
+/// A piece of an epoch's recording, as a request.
+pub(super) fn recording(request: i64, params: &RecordingParams) -> Vec<u8> {
+    rpc::request(&Id::Number(request), RecordingRead::NAME, params)
 }
 
 /// The end of the attachment, as a request.
@@ -115,10 +135,13 @@ mod tests {
             resynchronised: false,
         };
         let line = |output: AttachOutput| rpc::notification("attach/output", output);
-        assert_eq!(read(&line(output("a", "aGk=")), "a").unwrap(), Line::Output(b"hi".to_vec(), false));
-        assert_eq!(read(&line(output("b", "aGk=")), "a").unwrap(), Line::Other);
+        match read(&line(output("a", "aGk=")), "a").unwrap() {
+            Line::Output { offset: 7, bytes, is_whole_screen: false } => assert_eq!(bytes, b"hi"),
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(read(&line(output("b", "aGk=")), "a"), Ok(Line::Other)));
         assert!(read(&line(output("a", "!")), "a").is_err());
-        assert_eq!(read(&rpc::success(&Id::Number(1), 7), "a").unwrap(), Line::Answer(1, Ok(())));
+        assert!(matches!(read(&rpc::success(&Id::Number(1), 7), "a"), Ok(Line::Answer(1, Ok(_)))));
         assert!(read(b"hello", "a").is_err());
     }
 
