@@ -128,6 +128,29 @@ fn tables_are_free_of_control_characters_and_colours() {
 }
 
 #[test]
+fn doctor_finds_the_record_where_the_node_keeps_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = dir.path().join("state/record");
+    let detail = || {
+        let output = crate::fake::edgeplane(dir.path()).args(["doctor", "-o", "json"]).output().unwrap();
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        let check = checks.iter().find(|check| check["name"] == "record").unwrap();
+        (check["status"].clone(), check["detail"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(detail(), (json!("ok"), "none yet".to_owned()));
+    std::fs::create_dir_all(&record).unwrap();
+    let mut database = b"SQLite format 3\0".to_vec();
+    database.resize(2048, 0);
+    std::fs::write(record.join("record.db"), &database).unwrap();
+    // What was committed last is there first.
+    std::fs::write(record.join("record.db-wal"), [0; 1024]).unwrap();
+    assert_eq!(detail(), (json!("ok"), "record/record.db, 3.0 KiB".to_owned()));
+    std::fs::write(record.join("record.db"), "something else, and long enough").unwrap();
+    assert_eq!(detail(), (json!("fail"), "record/record.db is not a database".to_owned()));
+}
+
+#[test]
 fn doctor_tells_a_dead_a_hung_and_a_living_daemon_apart() {
     let find = |report: &Value, name: &str| {
         report["checks"]

@@ -17,6 +17,9 @@ use crate::{command::daemon::watchdog, context::Context, quantity::human_bytes};
 const FREE_BYTES_FAIL: u64 = 64 << 20;
 const FREE_BYTES_WARN: u64 = 1 << 30;
 
+/// The record's database in the state directory.
+const RECORD: &str = "record/record.db";
+
 /// What an SQLite file begins with.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
@@ -139,32 +142,26 @@ fn guard(dirs: &StateDirs) -> Check {
     }
 }
 
-/// Whether every database in the state directory or its folder for the record can be read and is one.
+/// Whether the record's database can be read and is one.
 fn record(state: &Path) -> Check {
     let name = "record";
-    let folders = [state.to_owned(), state.join("record")];
-    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    let mut found = Vec::new();
-    for path in entries.map(|entry| entry.path()) {
-        if path.extension().is_none_or(|ending| ending != "db" && ending != "sqlite" && ending != "sqlite3") {
-            continue;
+    let path = state.join(RECORD);
+    let mut head = [0; 16];
+    match File::open(&path).and_then(|mut file| file.read_exact(&mut head)) {
+        Ok(()) if head == SQLITE => {
+            let mut log = path.clone().into_os_string();
+            log.push("-wal");
+            // What was committed last may stand only in the log beside it.
+            let files = [path, log.into()];
+            let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|found| found.len());
+            ok(name, format!("{RECORD}, {}", human_bytes(bytes.sum())))
         }
-        let mut head = [0; 16];
-        let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match File::open(&path).and_then(|mut file| file.read_exact(&mut head)) {
-            Ok(()) if head == SQLITE => {
-                let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
-                found.push(format!("{shown}, {}", human_bytes(bytes)));
-            }
-            Ok(()) => {
-                return fail(
-                    name,
-                    format!("{shown} is not a database"),
-                    "restore it from a backup; `edgeplane audit verify --offline` tells more",
-                );
-            }
-            Err(error) => return fail(name, format!("{shown}: {error}"), "see who owns the state directory"),
-        }
+        Ok(()) => fail(
+            name,
+            format!("{RECORD} is not a database"),
+            "restore it from a backup; `edgeplane audit verify --offline` tells more",
+        ),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => ok(name, "none yet"),
+        Err(error) => fail(name, format!("{RECORD}: {error}"), "see who owns the state directory"),
     }
-    if found.is_empty() { ok(name, "none yet") } else { ok(name, found.join("; ")) }
 }
