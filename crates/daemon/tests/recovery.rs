@@ -8,11 +8,12 @@ use edgeplane_testkit::{Node, native, signals, terminal, wait::eventually};
 use edgeplane_types::{Desired, ErrorName, Phase, Rung};
 use edgeplane_wire::{
     api::{
-        agent::{ApplyParams, Change, Document},
+        agent::{ApplyParams, Change, Document, ListParams},
         memory::PutParams,
     },
     catalogue::{
-        AgentApply, AgentFreeze, AgentRestart, AgentRetire, AgentStart, AgentStop, AgentUnfreeze, MemoryPut,
+        AgentApply, AgentFreeze, AgentList, AgentRestart, AgentRetire, AgentStart, AgentStop, AgentUnfreeze,
+        MemoryPut,
     },
 };
 
@@ -531,4 +532,31 @@ fn retired_agent_does_not_come_back() {
     node.run("gone", &sleeper("gone", ""));
     assert_ne!(node.get("gone").metadata["id"], id.as_str());
     node.verify();
+}
+
+#[test]
+fn retired_agents_are_listed_when_asked_for() {
+    let mut node = Node::start();
+    node.run("gone", &sleeper("gone", AT_ONCE));
+    let id = node.get("gone").metadata["id"].clone();
+    node.change::<AgentRetire>("gone").unwrap();
+    eventually("its name is free", || node.list().is_empty());
+    node.run("gone", &sleeper("gone", ""));
+    for _ in 0..2 {
+        let list = |params| node.connect().call::<AgentList>(&params).items;
+        let all = list(ListParams { retired: true, ..ListParams::default() });
+        let phases: Vec<_> = all.iter().map(|view| view.status.phase).collect();
+        assert_eq!(phases, [Phase::Running, Phase::Retired]);
+        let [_, gone] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!((&gone.metadata["id"], gone.metadata["name"].as_str()), (&id, Some("gone")));
+        assert_eq!(gone.spec["command"], node.get("gone").spec["command"]);
+        assert_eq!((gone.status.epoch.0, gone.status.process.as_ref()), (1, None));
+        assert_eq!(list(ListParams { phase: Some(Phase::Retired), ..ListParams::default() }), [gone.clone()]);
+        assert_eq!(list(ListParams::default()).len(), 1);
+        let labels = [("team".to_owned(), "none".to_owned())].into();
+        assert_eq!(list(ListParams { labels, retired: true, phase: None }), []);
+        node.kill_daemon();
+        node.up();
+        node.wait("gone", Phase::Running);
+    }
 }

@@ -103,6 +103,9 @@ pub struct ChangeResult {
     pub epoch: Epoch,
 }
 
+/// Most retired agents in a list.
+pub const RETIRED_MAX: usize = 1_000;
+
 /// Lists agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -110,15 +113,15 @@ pub struct ListParams {
     /// Only those with all of these labels.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Only those in this phase.
+    /// Only those in this phase; `retired` needs no more to be said.
     #[serde(default)]
     pub phase: Option<Phase>,
-    /// Also those that are retired.
+    /// Also those that are retired, from the record: at most 1,000, those that were declared last.
     #[serde(default)]
     pub retired: bool,
 }
 
-/// Agents, by name.
+/// Agents, by name; of one name the living one first, then the retired, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListResult {
     /// The agents.

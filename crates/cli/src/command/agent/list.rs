@@ -40,7 +40,7 @@ pub(crate) struct ListArgs {
     /// Only agents in this phase
     #[arg(long, value_name = "PHASE", value_parser = parse_phase)]
     phase: Option<Phase>,
-    /// Also agents that are retired
+    /// Also agents that are retired; their names may be in use again, their ids (`-o json`) never
     #[arg(short, long)]
     all: bool,
     /// Read the manifests of this file or folder instead of asking the daemon

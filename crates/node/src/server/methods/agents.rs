@@ -1,9 +1,9 @@
 //! Agents: look at them, move them through their life.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use edgeplane_lifecycle::Input;
-use edgeplane_types::{ErrorName, Phase, fact::Cause};
+use edgeplane_types::{AgentId, ErrorName, Phase, fact::Cause};
 use edgeplane_wire::{
     api::agent::{
         AgentParams, AgentView, ChangeParams, ChangeResult, EpochView, EpochsResult, ListParams, ListResult,
@@ -12,7 +12,7 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use super::{Session, agent};
+use super::{Session, agent, retired};
 use crate::{
     agent::{AgentHandle, Command, LifeRequest},
     record::Origin,
@@ -29,16 +29,36 @@ pub(in crate::server) async fn list(session: &Session, params: ListParams) -> Re
         }
         // An agent that retires at this moment is simply no longer listed.
         let Ok(view) = agent.ask(Command::View).await else { continue };
-        let view = view?;
-        let labels = view.metadata.get("labels").and_then(|labels| labels.as_object());
-        let matches = params.labels.iter().all(|(key, value)| {
-            labels.and_then(|labels| labels.get(key)).and_then(|found| found.as_str()) == Some(value)
-        });
-        if matches {
-            items.push(view);
-        }
+        items.push(view?);
     }
+    let wants_retired = match params.phase {
+        None => params.retired,
+        Some(phase) => phase == Phase::Retired,
+    };
+    if wants_retired {
+        let known: Vec<AgentId> = items.iter().map(id).collect();
+        // One that retires at this moment may have its engine still.
+        items.extend(retired::list(session).await?.into_iter().filter(|view| !known.contains(&id(view))));
+        // Keeps the order of those with one name.
+        items.sort_by(|a, b| name(a).cmp(name(b)));
+    }
+    items.retain(|view| has_labels(view, &params.labels));
     Ok(ListResult { items })
+}
+
+fn id(view: &AgentView) -> AgentId {
+    view.status.identities.audit.agent_id
+}
+
+fn name(view: &AgentView) -> &str {
+    view.status.identities.network.name.as_str()
+}
+
+fn has_labels(view: &AgentView, wanted: &BTreeMap<String, String>) -> bool {
+    let labels = view.metadata.get("labels").and_then(|labels| labels.as_object());
+    wanted.iter().all(|(key, value)| {
+        labels.and_then(|labels| labels.get(key)).and_then(|found| found.as_str()) == Some(value)
+    })
 }
 
 pub(in crate::server) async fn get(session: &Session, params: &AgentParams) -> Result<AgentView, RpcError> {
