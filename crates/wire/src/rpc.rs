@@ -155,6 +155,7 @@ struct Raw {
     id: Option<Value>,
     method: Option<String>,
     params: Option<Value>,
+    #[serde(default, deserialize_with = "present_raw")]
     result: Option<Box<RawValue>>,
     error: Option<Value>,
 }
@@ -162,6 +163,11 @@ struct Raw {
 /// Tells `"id": null` from no id at all.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
+}
+
+/// Tells `"result": null`, which is a result, from none.
+fn present_raw<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// Reads a line.
@@ -186,7 +192,8 @@ pub fn parse_line(line: &[u8]) -> Result<Incoming, RpcError> {
         }
     };
     let params = raw.params.unwrap_or(Value::Null);
-    match (raw.method, id, raw.result, raw.error) {
+    let result = raw.result.filter(|result| raw.error.is_none() || result.get() != "null");
+    match (raw.method, id, result, raw.error) {
         (Some(method), Some(id), None, None) => Ok(Incoming::Request { id, method, params }),
         (Some(method), None, None, None) => Ok(Incoming::Notification { method, params }),
         (None, Some(id), Some(result), None) => Ok(Incoming::Response { id, outcome: Ok(result) }),
@@ -301,7 +308,11 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":1,"method":"core/health"}"#, "request core/health");
         check(r#"{"jsonrpc":"2.0","id":"a","method":"core/health","params":{}}"#, "request core/health");
         check(r#"{"jsonrpc":"2.0","method":"x/y"}"#, "notification x/y");
-        check(r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "invalid_request");
+        check(r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "result");
+        check(r#"{"jsonrpc":"2.0","id":1}"#, "invalid_request");
+        // Some peers name the result that a failure does not have.
+        check(r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":-1,"message":"no"}}"#, "failure no");
+        check(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":-1,"message":"no"}}"#, "invalid_request");
         check(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "result");
         check(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#, "failure no");
         check(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}"#, "failure no");
