@@ -31,10 +31,10 @@ EXAMPLES:
 pub(crate) struct InboxArgs {
     /// The agent's name or id
     name: String,
-    /// Also messages that no longer wait, in the order of their arrival
+    /// Also messages that no longer wait, in the order of their arrival: the newest last
     #[arg(short, long)]
     all: bool,
-    /// Most messages to list
+    /// Most messages to list: with `--all` the newest, else the next to be delivered
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
 }

@@ -72,6 +72,19 @@ impl Reader {
         })
     }
 
+    /// The newest messages of an agent, in the order of their acceptance: the newest last.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn inbox_newest(&self, agent: &AgentId, rows: usize) -> Result<Vec<MessageRow>, ReadError> {
+        let sql = format!("{MESSAGES} WHERE message.target = ?1 ORDER BY message.accepted_pos DESC LIMIT ?2");
+        let mut found: Vec<MessageRow> = self.with(|conn| {
+            conn.prepare_cached(&sql)?.query_map(params![agent.as_bytes(), limit(rows)], message)?.collect()
+        })?;
+        found.reverse();
+        Ok(found)
+    }
+
     /// The messages to deliver to an agent next: by priority, then in the order of their acceptance.
     ///
     /// # Errors

@@ -162,6 +162,9 @@ fn messages_wait_by_priority_and_climb_their_ladder() {
     let rest = reader.inbox(&agent(1), InboxFilter::All, 3, page[2].accepted_pos).unwrap();
     assert_eq!((page.len(), rest.len(), rest[0].envelope.id), (3, 1, message(4)));
     assert_eq!(reader.inbox(&agent(1), InboxFilter::Waiting, 9, 0).unwrap().len(), 2);
+    let newest = |rows| reader.inbox_newest(&agent(1), rows).unwrap();
+    assert_eq!(newest(2), [page[2].clone(), rest[0].clone()], "the oldest are left out, the newest is last");
+    assert_eq!(newest(9).len(), 4);
 
     let sender = "sender".parse().unwrap();
     let by_key = reader.message_by_idempotency(&agent(1), &sender, "k").unwrap().unwrap();

@@ -72,10 +72,10 @@ pub struct SignalResult {
 pub struct InboxParams {
     /// Name or id.
     pub agent: String,
-    /// Also those that no longer wait.
+    /// Also those that no longer wait, in the order of their arrival; else in the order of delivery.
     #[serde(default)]
     pub all: bool,
-    /// Most to list.
+    /// Most to list: with `all` the newest, else the next to be delivered.
     #[serde(default = "page")]
     pub limit: u32,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use edgeplane_store::{InboxFilter, MessageRow, StoredBody};
+use edgeplane_store::{MessageRow, StoredBody};
 use edgeplane_types::{ErrorName, MessageId, Receipt, Rung};
 use edgeplane_wire::{
     api::message::{InboxParams, InboxResult, MessageParams, MessageView, SignalParams, SignalResult},
@@ -104,7 +104,7 @@ pub(in crate::server) async fn inbox(
     let rows = usize::try_from(params.limit.clamp(1, LIST_MAX)).unwrap_or(1);
     let record = &session.shared.record;
     let found = if params.all {
-        record.read(move |reader| reader.inbox(&id, InboxFilter::All, rows, 0)).await?
+        record.read(move |reader| reader.inbox_newest(&id, rows)).await?
     } else {
         record.read(move |reader| reader.next_waiting(&id, rows)).await?
     };
