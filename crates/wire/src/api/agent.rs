@@ -242,6 +242,6 @@ pub struct EpochView {
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
-    /// Bytes of output.
+    /// Bytes of output, of the living epoch so far.
     pub output_bytes: u64,
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use edgeplane_lifecycle::Input;
-use edgeplane_types::{AgentId, ErrorName, Phase, fact::Cause};
+use edgeplane_types::{AgentId, Epoch, ErrorName, Phase, Tenant, fact::Cause};
 use edgeplane_wire::{
     api::agent::{
         AgentParams, AgentView, ChangeParams, ChangeResult, EpochView, EpochsResult, ListParams, ListResult,
@@ -175,13 +175,21 @@ pub(in crate::server) async fn epochs(
     params: &AgentParams,
 ) -> Result<EpochsResult, RpcError> {
     let id = super::terminals::agent_id(session, &params.agent)?;
+    // What the living epoch has printed no fact has told yet; an agent that is retired has none.
+    let live = match session.shared.agent(&Tenant::default(), &id.to_string()) {
+        Ok(handle) => handle.ask(Command::View).await.ok().and_then(Result::ok),
+        Err(_retired) => None,
+    };
     let rows = session.shared.record.read(move |reader| reader.epochs(&id)).await?;
+    let live_bytes = |epoch: Epoch| {
+        live.as_ref().filter(|view| view.status.epoch == epoch).map_or(0, |view| view.status.output_bytes)
+    };
     let items = rows.into_iter().map(|row| EpochView {
         epoch: row.epoch,
         started_at: row.started_at,
         ended_at: row.ended_at,
         end: row.status.map(|status| status.to_string()),
-        output_bytes: row.output_bytes,
+        output_bytes: row.output_bytes.max(if row.ended_at.is_none() { live_bytes(row.epoch) } else { 0 }),
     });
     Ok(EpochsResult { items: items.collect() })
 }
