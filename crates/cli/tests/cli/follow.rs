@@ -185,8 +185,22 @@ fn replay_plays_what_is_harmless_and_exports_everything() {
     let cast = std::fs::read_to_string(fake.path().join("r.cast")).unwrap();
     let lines: Vec<Value> = cast.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.first().unwrap()["version"], 3);
+    assert_eq!(lines.first().unwrap()["edgeplane"]["pipes"], false);
     assert_eq!(lines.get(1).unwrap(), &json!([0.0, "o", "\u{1b}[31ma\u{1b}[6n"]));
     assert_eq!(lines.get(2).unwrap()[0], json!(59.999_999));
     assert_eq!(stdout(&fake.run(&["replay", "reviewer", "--export", "-"])), cast);
     assert!(!fake.path().join("r.cast.part").exists());
+}
+
+#[test]
+fn export_says_whether_the_program_had_pipes() {
+    for pipes in [true, false] {
+        // Standard output alone does not tell.
+        let page = json!({ "epoch": 3, "items": [output(1, b"a")], "next": 1, "end": true, "over": true,
+            "cols": 80, "rows": 24, "pipes": pipes });
+        let fake = Fake::saying("runtime/recording.read", Says::result(page));
+        let cast = stdout(&fake.run(&["replay", "reviewer", "--export", "-"]));
+        let header: Value = serde_json::from_str(cast.lines().next().unwrap()).unwrap();
+        assert_eq!(header["edgeplane"]["pipes"], pipes);
+    }
 }

@@ -147,6 +147,9 @@ pub struct RecordingResult {
     pub cols: u16,
     /// Rows of the terminal at the first item.
     pub rows: u16,
+    /// Whether the program has pipes and no terminal.
+    #[serde(default)]
+    pub pipes: bool,
 }
 
 /// One event of a recording.

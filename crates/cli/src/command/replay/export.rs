@@ -75,7 +75,7 @@ fn write(mut reader: Reader, context: &mut Context, sink: Sink<'_>) -> anyhow::R
                 started_us,
                 cols: page.cols,
                 rows: page.rows,
-                pipes: page.items.iter().any(|item| item.code == 'e'),
+                pipes: page.pipes,
             };
             cast::put_header(&mut bytes, &place);
             cast.last_us = started_us;

@@ -138,14 +138,23 @@ fn read(
         None => params.offset,
     };
     let limit = params.limit_bytes.unwrap_or(LIMIT_BYTES).clamp(1, LIMIT_BYTES_MAX);
-    let mut result =
-        RecordingResult { epoch, items: Vec::new(), next: from, end: true, over, cols: 80, rows: 24 };
+    let mut result = RecordingResult {
+        epoch,
+        items: Vec::new(),
+        next: from,
+        end: true,
+        over,
+        cols: 80,
+        rows: 24,
+        pipes: false,
+    };
     let mut given = 0_u64;
     // What lies at `from` and is no output may stand at the end of the segment before.
     for segment in recordings::segments_from(dir, from.saturating_sub(1))? {
         let segment = Segment::open(dir, segment)?;
         if let Some(header) = segment.header()?.filter(|_| result.items.is_empty()) {
             (result.cols, result.rows) = (header.term.cols, header.term.rows);
+            result.pipes = header.edgeplane.pipes;
         }
         let stopped = segment.visit(|timed| {
             if timed.end() <= from && (timed.end() > timed.offset || timed.offset < from) {
