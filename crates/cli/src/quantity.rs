@@ -93,6 +93,16 @@ pub(crate) fn human_seconds(seconds: u64) -> String {
     if seconds == 0 { "0s".to_owned() } else { human_millis(seconds.saturating_mul(1_000)) }
 }
 
+/// A count of things: `1 event`, `2 events`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// That output is missing: `1 byte of output is missing`.
+pub(crate) fn missing_output(bytes: u64) -> String {
+    format!("{} of output {} missing", counted(bytes, "byte"), if bytes == 1 { "is" } else { "are" })
+}
+
 /// A size with one decimal: `812 B`, `1.4 MiB`.
 pub(crate) fn human_bytes(bytes: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -176,5 +186,10 @@ mod tests {
         for (bytes, expected) in sizes {
             assert_eq!(human_bytes(bytes), expected);
         }
+        for (count, expected) in [(0, "0 events"), (1, "1 event"), (2, "2 events")] {
+            assert_eq!(counted(count, "event"), expected);
+        }
+        assert_eq!(missing_output(1), "1 byte of output is missing");
+        assert_eq!(missing_output(17), "17 bytes of output are missing");
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     context::{Answer, Context},
     failure::Failure,
     output::{Color, Output, paint},
+    quantity::counted,
     table::{Table, cell},
 };
 
@@ -92,10 +93,10 @@ fn offline(context: &Context) -> anyhow::Result<Answer<AuditVerify>> {
 fn print(out: &mut Output, result: &AuditResult) -> anyhow::Result<()> {
     let verdict = if result.ok { paint(Color::Green, "ok") } else { paint(Color::Red, "damaged") };
     out.line(&format!(
-        "{verdict}: {} events in {} streams, {} recording segments, {} of them unsealed",
-        result.events,
-        result.streams,
-        result.segments.saturating_add(result.unsealed),
+        "{verdict}: {} in {}, {}, {} of them unsealed",
+        counted(result.events, "event"),
+        counted(result.streams, "stream"),
+        counted(result.segments.saturating_add(result.unsealed), "recording segment"),
         result.unsealed
     ))?;
     if !result.problems.is_empty() {

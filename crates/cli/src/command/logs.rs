@@ -122,7 +122,8 @@ fn read_to_end(
             match recording::output(item)? {
                 Some(bytes) => printer.plain.feed(&bytes, &mut text),
                 None if item.code == 'g' => {
-                    context.out.note(&format!("-- {} bytes of output are missing --", item.data))
+                    let bytes = item.data.parse().unwrap_or(0);
+                    context.out.note(&format!("-- {} --", quantity::missing_output(bytes)))
                 }
                 None => {}
             }

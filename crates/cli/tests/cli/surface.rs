@@ -96,7 +96,11 @@ fn audit_with_problems_ends_with_one() {
     let output = fake.run(&["audit", "verify"]);
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
-    assert!(text.starts_with("damaged: 9 events in 2 streams") && text.contains("hash differs"), "{text}");
+    assert!(
+        text.starts_with("damaged: 9 events in 2 streams, 1 recording segment, 0 of them")
+            && text.contains("hash differs"),
+        "{text}"
+    );
 }
 
 /// Proves MSG-012.

@@ -13,7 +13,7 @@ use super::{Outcome, list, offline, phase, word};
 use crate::{
     context::Context,
     failure::Misuse,
-    quantity::human_bytes,
+    quantity::{counted, human_bytes},
     table::{Table, cell},
 };
 
@@ -112,7 +112,10 @@ fn identities(agent: &AgentView) -> Table {
         if behalf.is_empty() { String::new() } else { format!(", on behalf of {}", behalf.join(", ")) };
     row("principal", format!("{}, uid {}{behalf}", identities.principal.name, identities.principal.uid));
     let memory = &identities.memory;
-    row("memory", format!("{} keys in {}, workspace {}", memory.keys, memory.store, memory.workspace));
+    row(
+        "memory",
+        format!("{} in {}, workspace {}", counted(memory.keys, "key"), memory.store, memory.workspace),
+    );
     let authority = &identities.authority;
     row(
         "authority",
@@ -122,6 +125,9 @@ fn identities(agent: &AgentView) -> Table {
         ),
     );
     let audit = &identities.audit;
-    row("audit", format!("{} events in {}, declared {}", audit.events, audit.stream, audit.declared_at));
+    row(
+        "audit",
+        format!("{} in {}, declared {}", counted(audit.events, "event"), audit.stream, audit.declared_at),
+    );
     table
 }

@@ -11,7 +11,7 @@ use crate::{
     command::{Outcome, inbox::short_time},
     context::Context,
     output::{Color, Output, paint},
-    quantity::human_seconds,
+    quantity::{counted, human_seconds},
     table::{Table, cell},
 };
 
@@ -46,7 +46,7 @@ fn print(out: &mut Output, status: &NodeStatus, watchdog: Option<u32>) -> anyhow
     row("agents", if agents.is_empty() { "none".to_owned() } else { cell(agents.join(", ")) });
     let color = if status.record == "ok" { Color::Green } else { Color::Red };
     row("open files", status.open_files.to_string());
-    row("record", format!("{}, {} events", paint(color, &status.record), status.events));
+    row("record", format!("{}, {}", paint(color, &status.record), counted(status.events, "event")));
     row("state", cell(&status.state_dir));
     row("runtime", cell(&status.runtime_dir));
     row("socket", cell(&status.socket));

@@ -18,7 +18,7 @@ use super::{fail, ok, warn};
 use crate::{
     context::Context,
     node::{Node, Patience},
-    quantity::human_seconds,
+    quantity::{counted, human_seconds},
 };
 
 /// A daemon that is well answers in a fraction of it, whatever its agents do.
@@ -136,7 +136,7 @@ fn answers(found: Found) -> Vec<Check> {
         ));
     }
     checks.push(match status.record.as_str() {
-        "ok" => ok("node: record", format!("ok, {} events", status.events)),
+        "ok" => ok("node: record", format!("ok, {}", counted(status.events, "event"))),
         "storage_full" => {
             fail("node: record", "the disk is full", "make room: nothing new is taken until then")
         }

@@ -21,6 +21,7 @@ use crate::{
     lasting::{BACK, GONE, Loss, is_nobody_there},
     node::Node,
     output,
+    quantity::{counted, missing_output},
     terminal::filter::{Filter, Viewer},
 };
 
@@ -79,8 +80,12 @@ impl Session {
         }
         if !std::mem::replace(&mut self.was_lost, true) {
             let unknown = self.paste.as_ref().filter(|paste| paste.retry_due.is_none());
-            let keys =
-                unknown.map(|paste| format!("; the last {} bytes may not be typed", paste.bytes.len()));
+            let keys = unknown.map(|paste| {
+                format!(
+                    "; the {} pasted last may not be typed",
+                    counted(u64::try_from(paste.bytes.len()).unwrap_or(u64::MAX), "byte")
+                )
+            });
             self.say(&format!("{GONE}{}", keys.unwrap_or_default()));
             // What was refused is offered again; what nobody answered for must not be typed twice.
             self.paste.take_if(|paste| paste.retry_due.is_none());
@@ -319,7 +324,7 @@ impl Session {
         if self.offset == before {
             // The recording does not have it, or not yet, such as on a full disk.
             let upto = gap.screen.as_ref().map_or(gap.goal, |(offset, _)| *offset);
-            self.say(&format!("{} bytes of output are missing", upto.saturating_sub(before)));
+            self.say(&missing_output(upto.saturating_sub(before)));
             self.offset = upto;
         }
         self.catch_up(gap)
@@ -342,7 +347,7 @@ impl Session {
             let (from, to) = (at(self.offset), at(end));
             match bytes {
                 Some(bytes) => self.play(bytes.get(from..to).unwrap_or_default())?,
-                None => self.say(&format!("{count} bytes of output are missing")),
+                None => self.say(&missing_output(count)),
             }
             self.offset = end;
         }
