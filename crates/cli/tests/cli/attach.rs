@@ -120,7 +120,7 @@ fn node_that_goes_away_is_said() {
 pub(crate) struct Seat {
     pub(crate) master: File,
     slave: OwnedFd,
-    child: Child,
+    pub(crate) child: Child,
 }
 
 impl Seat {

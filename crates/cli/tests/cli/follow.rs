@@ -9,7 +9,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use edgeplane_types::ErrorName;
 use serde_json::{Value, json};
 
-use crate::fake::{Fake, Says, event, stderr, stdout};
+use crate::{
+    attach::Seat,
+    fake::{Fake, Says, event, stderr, stdout},
+};
 
 fn subscribed() -> Says {
     subscribed_at(7)
@@ -80,6 +83,28 @@ fn events_are_followed_past_a_node_that_goes_away() {
     assert_eq!(end(child), "", "programs see a stream without a seam");
     let asked: Vec<_> = fake.asked().into_iter().map(|(_, params)| params).collect();
     assert_eq!(asked, [json!({}), json!({ "after": 7 }), json!({ "after": 8 })]);
+}
+
+#[test]
+fn who_looks_is_told_that_the_node_is_gone_and_back_and_can_interrupt() {
+    for (words, asked) in [
+        (["events", "-f"].as_slice(), "stream/subscribe"),
+        (&["logs", "reviewer", "-f"], "runtime/recording.read"),
+    ] {
+        let fake = Fake::saying("stream/subscribe", subscribed());
+        fake.says("runtime/recording.read", recording(3, &[], 0, false));
+        let mut seat = Seat::take(&fake, words);
+        fake.wait_for(asked);
+        fake.goes();
+        seat.read_to("edgeplane: the node is gone; waiting for it");
+        fake.comes();
+        seat.read_to("edgeplane: the node is back");
+        fake.goes();
+        seat.read_to("edgeplane: the node is gone; waiting for it");
+        let pid = rustix::process::Pid::from_child(&seat.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        assert!(!seat.child.wait().unwrap().success());
+    }
 }
 
 #[test]
