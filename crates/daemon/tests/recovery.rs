@@ -551,7 +551,10 @@ fn retired_agents_are_listed_when_asked_for() {
         assert_eq!((&gone.metadata["id"], gone.metadata["name"].as_str()), (&id, Some("gone")));
         assert_eq!(gone.spec["command"], node.get("gone").spec["command"]);
         assert_eq!((gone.status.epoch.0, gone.status.process.as_ref()), (1, None));
-        assert_eq!(list(ListParams { phase: Some(Phase::Retired), ..ListParams::default() }), [gone.clone()]);
+        assert_eq!(
+            list(ListParams { phase: Some(Phase::Retired), ..ListParams::default() }),
+            std::slice::from_ref(gone)
+        );
         assert_eq!(list(ListParams::default()).len(), 1);
         let labels = [("team".to_owned(), "none".to_owned())].into();
         assert_eq!(list(ListParams { labels, retired: true, phase: None }), []);
