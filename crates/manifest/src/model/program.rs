@@ -179,7 +179,7 @@ impl RunState {
 pub enum StateKind {
     /// It remembers: one program at a time, and a restart tries to continue.
     Stateful,
-    /// It forgets: every task gets a fresh program, and there may be several at once.
+    /// It forgets: each program begins with an empty workspace and without memory.
     Stateless,
 }
 

@@ -94,6 +94,14 @@ impl Actor {
         origin: &Origin,
     ) -> Result<MemoryAnswer, RpcError> {
         let id = self.identity.id;
+        let is_own = matches!(origin.actor, edgeplane_types::fact::Actor::Agent { .. });
+        if self.manifest.spec.state == edgeplane_manifest::StateKind::Stateless
+            && (is_own || matches!(request, MemoryRequest::Put(_)))
+        {
+            let what = format!("agent `{}` is stateless: nothing of it is kept", self.identity.name);
+            let error = RpcError::new(ErrorName::InvalidState, what);
+            return Err(error.hint("declare it with `spec.state: stateful`, and apply that"));
+        }
         match request {
             MemoryRequest::Get(params) => self.get(&params.key).map(MemoryAnswer::Entry),
             MemoryRequest::Put(params) => self.put(params, origin).await.map(MemoryAnswer::Entry),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use edgeplane_manifest::{
-    Driver, EnvValue, Manifest, OnFull, Secret, SecretForm, SecretSource, is_env_passed,
+    Driver, EnvValue, Manifest, OnFull, Secret, SecretForm, SecretSource, StateKind, is_env_passed,
 };
 use edgeplane_os::{cgroup::Limits, process::Spawned};
 use edgeplane_substrate::{Launched, Place, Program, Substrate};
@@ -78,11 +78,18 @@ impl Actor {
         let born = move |shim: &Spawned| shared.came_alive(&agent, (shim.pid, shim.start_time), &[]);
         let done = self.workers.0.clone();
         let hook = self.hook_work(super::health::Moment::PreStart, epoch);
+        let forgets = self.manifest.spec.state == StateKind::Stateless && self.manifest.spec.cwd.is_none();
+        let workspace = forgets.then(|| surroundings.workspace.clone());
         self.shared.tasks.spawn(async move {
-            let prevented = match hook {
-                Some(hook) => hook.await.map(|failure| format!("its preStart hook failed: {failure}")),
+            let mut prevented = match workspace {
+                Some(workspace) => emptied(workspace).await.err(),
                 None => None,
             };
+            if prevented.is_none()
+                && let Some(hook) = hook
+            {
+                prevented = hook.await.map(|failure| format!("its preStart hook failed: {failure}"));
+            }
             let result = match prevented {
                 Some(why) => Err(why),
                 None => bring_up(manifest, (place, surroundings), substrate, born).await,
@@ -154,6 +161,17 @@ impl Actor {
             None => self.shared.agents_dir().join(self.identity.id.to_string()).join("workspace"),
         }
     }
+}
+
+/// Leaves nothing in a folder of what an epoch before wrote there.
+async fn emptied(dir: PathBuf) -> Result<(), String> {
+    let work = tokio::task::spawn_blocking(move || match fs::remove_dir_all(&dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("cannot empty `{}`: {error}", dir.display()))
+        }
+        _ => make_dir(&dir).map_err(|error| chain(&error)),
+    });
+    work.await.unwrap_or_else(|error| Err(error.to_string()))
 }
 
 /// Puts the program together and starts its shim, on a worker.

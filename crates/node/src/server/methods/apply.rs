@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
-    FilePath, Manifest, OpenTurn, Problem, RunState, SecretForm, SourceFile, StateKind, parse_set,
+    FilePath, Manifest, OpenTurn, Problem, RunState, SecretForm, SourceFile, parse_set,
 };
 use edgeplane_types::{
     AgentName, Desired, ErrorName, Fact, Generation, Phase, StreamName, Tenant, fact::Cause,
@@ -109,9 +109,6 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
 fn not_served(manifest: &Manifest) -> Option<&'static str> {
     let spec = &manifest.spec;
-    if spec.state == StateKind::Stateless {
-        return Some("spec.state: stateless");
-    }
     if spec.delivery.open_turn != OpenTurn::Drop {
         return Some("spec.delivery.openTurn other than drop");
     }
