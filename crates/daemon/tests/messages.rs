@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use edgeplane_os::{Clock as _, Signal, SystemClock};
 use edgeplane_testkit::{Node, native, signals, terminal, wait::eventually};
 use edgeplane_types::Phase;
-use edgeplane_wire::catalogue::AgentStop;
+use edgeplane_wire::catalogue::{AgentRetire, AgentStop};
 
 /// Longer than a pipe: a shim whose program does not read has begun to write it, and cannot end.
 const LONG_BYTES: usize = 100 << 10;
@@ -179,5 +179,24 @@ fn message_whose_second_attempt_is_cut_short_too_is_not_tried_again() {
     assert_eq!(rungs(&node, "twice")[0], ["accepted", "ambiguous", "ambiguous"]);
     assert!(!log.contains("xxx"), "it came a third time");
     assert_eq!(node.count("twice", "message.requeued"), 1);
+    node.verify();
+}
+
+/// Proves MSG-019.
+#[test]
+fn what_waits_for_a_deleted_agent_is_given_up() {
+    let mut node = Node::start();
+    node.apply(&terminal("gone", &["/bin/cat"], "run: stopped"));
+    let waiting: Vec<String> =
+        (0..3).map(|number| node.signal("gone", &format!("{number}"), None).message_id.to_string()).collect();
+    node.change::<AgentRetire>("gone").unwrap();
+    let given_up = |node: &Node| -> Vec<String> {
+        let events = node.events("", &["message.dead_lettered"]);
+        events.iter().map(|event| event.event["payload"]["message_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(given_up(&node), waiting);
+    node.kill_daemon();
+    node.up();
+    assert_eq!(given_up(&node), waiting, "once, also under the next daemon");
     node.verify();
 }

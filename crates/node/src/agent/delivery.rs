@@ -211,6 +211,17 @@ impl Actor {
         draft.is_empty() || self.shared.record.commit(draft).await.is_ok()
     }
 
+    /// Gives up what waits: nobody will ever take it.
+    pub(super) fn give_up_waiting(&self, draft: &mut Draft, origin: &Origin) {
+        let id = self.identity.id;
+        let waiting = self.shared.record.look_up(|reader| reader.next_waiting(&id, usize::MAX));
+        for row in waiting.unwrap_or_default() {
+            let reason = "the agent was deleted".to_owned();
+            let fact = Fact::MessageDeadLettered { message_id: row.envelope.id, reason };
+            self.shared.record.add(draft, self.stream(), origin, fact);
+        }
+    }
+
     fn settlement(&self, facts: impl IntoIterator<Item = Fact>) -> Draft {
         let mut draft = Draft::default();
         for fact in facts {

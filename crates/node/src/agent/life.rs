@@ -192,6 +192,9 @@ impl Actor {
             for fact in &step.facts {
                 let id = self.shared.record.add(&mut draft, self.stream(), &origin, fact.clone());
                 origin.cause = Some(id);
+                if matches!(fact, Fact::AgentRetired { .. }) {
+                    self.give_up_waiting(&mut draft, &origin);
+                }
             }
         }
         if draft.is_empty() {
