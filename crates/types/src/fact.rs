@@ -6,9 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    AgentId, AgentName, Continuity, Desired, Envelope, Epoch, EventId, Evidence, Generation, MessageId,
-    NodeId, NodeName, SafeLabel, SessionId, Tenant, Timestamp, TurnId, WorkspaceId,
-    identity::ProcessIdentity, life::ExitStatus,
+    ActionId, AgentId, AgentName, Channel, Continuity, Desired, Envelope, Epoch, EventId, Evidence,
+    Generation, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, SafeLabel, Scope, SessionId, Tenant,
+    Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
+    decision::{Action, ActionOutcome, Verdict},
+    identity::ProcessIdentity,
+    life::ExitStatus,
+    schedule::{MissReason, RunCause, SkipReason},
 };
 
 /// One ordered, gapless, chained sequence of events.
@@ -289,6 +293,92 @@ pub enum Fact {
     #[serde(rename = "message.dead_lettered")]
     MessageDeadLettered { message_id: MessageId, reason: String },
 
+    /// A message that was given up is not wanted any more.
+    #[serde(rename = "message.dropped")]
+    MessageDropped { message_id: MessageId, reason: String },
+
+    /// A rule, or the lack of one, refused a request; `count` of the same kind within a second.
+    #[serde(rename = "request.refused")]
+    RequestRefused {
+        action: PolicyAction,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
+        principal: SafeLabel,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        channel: Option<Channel>,
+        layer: PolicyLayer,
+        rule: SafeLabel,
+        reason: String,
+        count: u64,
+    },
+    /// Rules are in force.
+    #[serde(rename = "policy.loaded")]
+    PolicyLoaded { digest: String, rules: u64, files: Vec<String> },
+    /// Rules could not be read; those before stay in force.
+    #[serde(rename = "policy.rejected")]
+    PolicyRejected { file: String, problem: String },
+
+    /// The node signs with this key from here on.
+    #[serde(rename = "key.created")]
+    KeyCreated { key_id: SafeLabel, public_key: String },
+    /// The node does not sign with this key any more; what it signed stays valid.
+    #[serde(rename = "key.retired")]
+    KeyRetired { key_id: SafeLabel },
+    /// A token was made.
+    #[serde(rename = "token.created")]
+    TokenCreated {
+        token_id: TokenId,
+        kind: TokenKind,
+        principal: SafeLabel,
+        scopes: Vec<Scope>,
+        roles: Vec<SafeLabel>,
+        secret_digest: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// A token is worth nothing any more.
+    #[serde(rename = "token.revoked")]
+    TokenRevoked { token_id: TokenId, reason: String },
+
+    /// A schedule is in force, or changed. What it says stands in the body store.
+    #[serde(rename = "schedule.declared")]
+    ScheduleDeclared { name: AgentName, spec_digest: String, spec_bytes: u64, in_manifest: bool },
+    /// A schedule is no more.
+    #[serde(rename = "schedule.removed")]
+    ScheduleRemoved { name: AgentName, reason: String },
+    /// A schedule does not run until it is resumed.
+    #[serde(rename = "schedule.paused")]
+    SchedulePaused { name: AgentName },
+    /// A schedule runs again.
+    #[serde(rename = "schedule.resumed")]
+    ScheduleResumed { name: AgentName },
+    /// A schedule came due and sent its message.
+    #[serde(rename = "schedule.ran")]
+    ScheduleRan { name: AgentName, due_at: Timestamp, message_id: MessageId, cause: RunCause },
+    /// A schedule came due and sent nothing.
+    #[serde(rename = "schedule.skipped")]
+    ScheduleSkipped { name: AgentName, due_at: Timestamp, reason: SkipReason, detail: String },
+    /// A schedule came due so many times, first and last at these, while nothing could be sent.
+    #[serde(rename = "schedule.missed")]
+    ScheduleMissed { name: AgentName, from: Timestamp, to: Timestamp, count: u64, reason: MissReason },
+
+    /// Something waits for a person.
+    #[serde(rename = "action.opened")]
+    ActionOpened { action: Box<Action> },
+    /// A person said what they think of it.
+    #[serde(rename = "action.voted")]
+    ActionVoted { action_id: ActionId, principal: SafeLabel, digest: String, verdict: Verdict },
+    /// It is decided, once and for all.
+    #[serde(rename = "action.resolved")]
+    ActionResolved {
+        action_id: ActionId,
+        outcome: ActionOutcome,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<serde_json::Value>,
+        by: Vec<SafeLabel>,
+        reason: String,
+    },
+
     /// A turn ended.
     #[serde(rename = "turn.completed")]
     TurnCompleted {
@@ -381,6 +471,24 @@ impl Fact {
             Self::MessageAmbiguous { .. } => "message.ambiguous",
             Self::MessageRequeued { .. } => "message.requeued",
             Self::MessageDeadLettered { .. } => "message.dead_lettered",
+            Self::MessageDropped { .. } => "message.dropped",
+            Self::RequestRefused { .. } => "request.refused",
+            Self::PolicyLoaded { .. } => "policy.loaded",
+            Self::PolicyRejected { .. } => "policy.rejected",
+            Self::KeyCreated { .. } => "key.created",
+            Self::KeyRetired { .. } => "key.retired",
+            Self::TokenCreated { .. } => "token.created",
+            Self::TokenRevoked { .. } => "token.revoked",
+            Self::ScheduleDeclared { .. } => "schedule.declared",
+            Self::ScheduleRemoved { .. } => "schedule.removed",
+            Self::SchedulePaused { .. } => "schedule.paused",
+            Self::ScheduleResumed { .. } => "schedule.resumed",
+            Self::ScheduleRan { .. } => "schedule.ran",
+            Self::ScheduleSkipped { .. } => "schedule.skipped",
+            Self::ScheduleMissed { .. } => "schedule.missed",
+            Self::ActionOpened { .. } => "action.opened",
+            Self::ActionVoted { .. } => "action.voted",
+            Self::ActionResolved { .. } => "action.resolved",
             Self::TurnCompleted { .. } => "turn.completed",
             Self::ItemReported { .. } => "item.reported",
             Self::MemoryPut { .. } => "memory.put",

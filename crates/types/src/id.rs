@@ -139,6 +139,8 @@ ids! {
     InvocationId, "inv", "an", "invocation";
     /// One reader of a stream.
     SubscriptionId, "sub", "a", "subscription";
+    /// A secret by which a caller from elsewhere is known.
+    TokenId, "tok", "a", "token";
     /// One daemon on one machine.
     NodeId, "nod", "a", "node";
 }

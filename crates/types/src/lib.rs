@@ -8,22 +8,26 @@ pub mod id;
 pub mod name;
 pub mod time;
 
+pub mod decision;
 pub mod error;
 pub mod fact;
 pub mod identity;
 pub mod life;
 pub mod message;
+pub mod policy;
+pub mod schedule;
 
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
     ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
-    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TurnId, WorkspaceId,
+    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{
-    Assurance, Authority, Channel, DeliveryMode, Envelope, Ingress, Part, Priority, Proof, Receipt, Rung,
-    Source,
+    Assurance, Authority, Channel, ContentOrigin, DeliveryMode, Envelope, Ingress, OnBehalfOf, Part,
+    Priority, Proof, Receipt, Rung, Source,
 };
 pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant};
+pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;

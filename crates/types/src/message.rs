@@ -100,6 +100,18 @@ words! {
         Driver => "driver",
         /// The node itself.
         Node => "node",
+        /// A question whose answer is waited for.
+        Ask => "ask",
+        /// Published on a topic that the agent subscribes to.
+        Topic => "topic",
+        /// Sent to every agent that a selector names.
+        Broadcast => "broadcast",
+        /// A schedule came due.
+        Schedule => "schedule",
+        /// Content that somebody submits as such: a tool's result, a document, a page.
+        Submit => "submit",
+        /// The answer to a pending action.
+        Action => "action",
     }
 }
 
@@ -160,6 +172,12 @@ words! {
         Driver => "driver",
         /// The node speaks.
         Node => "node",
+        /// A token that the node gave to one epoch.
+        EpochToken => "epoch_token",
+        /// A token that an operator made for a person.
+        OperatorToken => "operator_token",
+        /// A token that an operator made for a program, such as a workflow engine.
+        ServiceToken => "service_token",
         /// Nothing could be proven.
         None => "none",
     }
@@ -228,6 +246,38 @@ pub enum Part {
     },
 }
 
+/// One for whom a source says that it speaks.
+///
+/// It never raises what a message weighs: it is shown, and where it is proven it can only lower.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnBehalfOf {
+    /// For whom.
+    pub principal: SafeLabel,
+    /// What that one's own message weighed; where it is not proven, `untrusted`.
+    pub authority: Authority,
+    /// The message by which that one asked for it, if it came to the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    /// Whether the node found that message in the source's own inbox.
+    pub proven: bool,
+}
+
+/// Where content was found that somebody submits: never who speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContentOrigin {
+    /// Its address, such as the page's URL or the document's path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// The tool that returned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<SafeLabel>,
+    /// When it was fetched, as the one who submits it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retrieved_at: Option<Timestamp>,
+}
+
 /// Everything about a message but its content, which stands in the body store under `content_digest`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
@@ -245,7 +295,16 @@ pub struct Envelope {
     pub authority: Authority,
     /// For whom the source speaks, nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub on_behalf_of: Vec<SafeLabel>,
+    pub on_behalf_of: Vec<OnBehalfOf>,
+    /// The topic it was published on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<SafeLabel>,
+    /// Where its content was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<ContentOrigin>,
+    /// The rule that let it in, and by which its authority was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<SafeLabel>,
     /// The thread it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
