@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use crate::{
@@ -44,6 +45,15 @@ impl Job {
             Self::Append(..) | Self::Task(_) => BATCHES_MAX + CRITICAL_EXTRA,
         }
     }
+}
+
+/// What a wait for jobs came to.
+pub(crate) enum Taken {
+    Jobs(VecDeque<Job>),
+    /// Nothing came in the time given.
+    Nothing,
+    /// The queue is closed and empty.
+    Closed,
 }
 
 #[derive(Default)]
@@ -88,17 +98,26 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for jobs and takes them all; `None` when the queue is closed and empty.
-    pub(crate) fn take(&self) -> Option<VecDeque<Job>> {
+    /// Waits for jobs and takes them all; no longer than `patience`, if that is given.
+    pub(crate) fn take(&self, patience: Option<Duration>) -> Taken {
         let mut state = self.lock();
         while state.jobs.is_empty() {
             if state.closed {
-                return None;
+                return Taken::Closed;
             }
-            state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let Some(patience) = patience else {
+                state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let (again, waited) =
+                self.ready.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
+            state = again;
+            if waited.timed_out() && state.jobs.is_empty() && !state.closed {
+                return Taken::Nothing;
+            }
         }
         state.body_bytes = 0;
-        Some(std::mem::take(&mut state.jobs))
+        Taken::Jobs(std::mem::take(&mut state.jobs))
     }
 
     /// Takes nothing in from now on and forgets what waits: there is nobody left to do it.

@@ -79,6 +79,11 @@ fn open_to_read(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
+/// Moves what it can of the write-ahead log into the database, so that the next commit writes at the log's start.
+pub(crate) fn move_wal(conn: &Connection) -> Result<()> {
+    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_row| Ok(()))
+}
+
 /// Moves the write-ahead log into the database and cuts it, unless a reader is in the way: nobody waits for that.
 pub(crate) fn cut_wal(conn: &Connection) -> Result<()> {
     conn.execute_batch(&format!(

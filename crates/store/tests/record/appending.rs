@@ -10,6 +10,9 @@ use crate::support::{
     together,
 };
 
+/// Longer than anything here takes on a loaded machine.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
 #[test]
 fn streams_count_for_themselves_and_the_node_counts_all() {
     let dir = tempfile::tempdir().unwrap();
@@ -187,4 +190,20 @@ fn last_handle_may_go_on_the_writers_own_thread() {
     drop(store);
     go.send(()).unwrap();
     assert!(receiver.recv().unwrap().is_ok());
+}
+
+#[test]
+fn quiet_moment_moves_the_log_into_the_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let database = || std::fs::metadata(dir.path().join("record.db")).unwrap().len();
+    let before = database();
+    for number in 0..100 {
+        store.append(maker.batch(node(), [note(&number.to_string())])).unwrap();
+    }
+    // Left to itself the log would be moved when it is forty times as long.
+    let moved =
+        edgeplane_os::wait::until(edgeplane_os::wait::Deadline::after(PATIENCE), || database() > before);
+    assert!(moved, "the database still has {before} bytes");
+    assert_sound(&store.reader());
 }
