@@ -19,7 +19,7 @@ use edgeplane_wire::{
 };
 use serde_json::json;
 
-use super::{file_log, program, unit};
+use super::{file_log, program, unit, watchdog};
 use crate::{
     command::Outcome,
     context::Context,
@@ -151,7 +151,7 @@ fn spawn_watchdog(own: &Path, daemon: &Path, dirs: &StateDirs, context: &Context
 /// Waits until the daemon answers; a watchdog that gave up is not waited for.
 fn await_answer(
     context: &Context,
-    watchdog: &mut Option<Child>,
+    started: &mut Option<Child>,
     dirs: &StateDirs,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
@@ -162,7 +162,11 @@ fn await_answer(
         let left = deadline.remaining();
         progress.waited(last.saturating_sub(left));
         last = left;
-        gave_up = watchdog.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(Some(_))));
+        // One that ended well found another that keeps the daemon alive, and may just be bringing it back.
+        if let Some(status) = started.as_mut().and_then(|child| child.try_wait().ok().flatten()) {
+            *started = None;
+            gave_up = !(status.success() && watchdog::find(dirs).is_some());
+        }
         gave_up || is_healthy(context, left.min(ANSWER_TIME))
     });
     progress.clear();
