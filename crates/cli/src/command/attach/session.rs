@@ -192,7 +192,9 @@ impl Session {
             {
                 return Ok(end);
             }
+            // The node may be gone since the wait: what comes from a pipe then stays there until it is back.
             if ready.keys
+                && self.reads_keys()
                 && let Some(end) = self.keys()?
             {
                 return Ok(end);
