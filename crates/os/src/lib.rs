@@ -30,6 +30,7 @@ pub mod process;
 pub mod pty;
 pub mod signals;
 pub mod stdio;
+pub mod title;
 
 #[cfg(test)]
 mod testing;

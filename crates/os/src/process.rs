@@ -6,6 +6,7 @@
 
 mod child;
 mod program;
+mod sibling;
 mod stack;
 mod vfork;
 
@@ -21,6 +22,7 @@ use rustix::process::{Signal, getpid};
 use crate::{limits::Limit, pidfd, proc};
 
 pub use child::Step;
+pub use sibling::{Sibling, fork_sibling};
 
 /// The user a program runs as.
 #[derive(Debug, Clone, Copy)]

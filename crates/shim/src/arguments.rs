@@ -12,6 +12,10 @@ edgeplane-shim: owns the terminal or pipes of one agent and outlives the daemon
       Serves one epoch. Started by edgeplaned, which passes a connection as descriptor 3;
       the arguments are for people who read process lists.
 
+  edgeplane-shim nursery ROOM
+      Makes shims faster than the machine starts programs. Started by edgeplaned, which asks
+      it on descriptor 3; ends with it. ROOM is space for the arguments of those it makes.
+
   edgeplane-shim delete --epoch-dir DIR [--cgroup DIR] [--socket PATH]
                         [--pid PID --start TICKS] [--mark NAME=VALUE]
       Cleans up after a shim that was killed, and prints what is left as one line of JSON.
@@ -24,6 +28,7 @@ edgeplane-shim: owns the terminal or pipes of one agent and outlives the daemon
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Run,
+    Nursery,
     Delete(Remains),
     Help,
     Version,
@@ -38,6 +43,8 @@ pub(crate) enum UsageError {
     Unknown(OsString),
     #[error("`run` takes a name and an epoch")]
     Run,
+    #[error("`nursery` takes one argument")]
+    Nursery,
     #[error("`{}` is no option of `delete`", .0.display())]
     UnknownOption(OsString),
     #[error("`{}` needs a value", .0.display())]
@@ -59,6 +66,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
     let command = arguments.next().ok_or(UsageError::NoCommand)?;
     match command.to_str() {
         Some("run") => (arguments.count() == 2).then_some(Command::Run).ok_or(UsageError::Run),
+        Some("nursery") => (arguments.count() == 1).then_some(Command::Nursery).ok_or(UsageError::Nursery),
         Some("delete") => remains(arguments).map(Command::Delete),
         Some("--help" | "-h") => Ok(Command::Help),
         Some("--version" | "-V") => Ok(Command::Version),

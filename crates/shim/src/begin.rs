@@ -7,7 +7,7 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, Write},
-    os::unix::net::UnixStream,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     process::ExitCode,
     time::Duration,
 };
@@ -31,6 +31,7 @@ use crate::{
     delete::delete,
     failure::Failure,
     launch::{bad_spec, launch},
+    nursery,
 };
 
 /// The number under which the daemon passes its connection.
@@ -83,6 +84,10 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             complain(&error);
             ExitCode::FAILURE
         }),
+        Ok(Command::Nursery) => nursery().unwrap_or_else(|error| {
+            complain(&error);
+            ExitCode::FAILURE
+        }),
         Ok(Command::Delete(remains)) => {
             let report = delete(&remains);
             say(&report.line());
@@ -105,11 +110,31 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// Serves one epoch.
 fn run() -> Result<ExitCode, StartError> {
-    let control = UnixStream::from(fd::take_inherited(CONTROL_FD)?);
+    let control = take_control()?;
+    serve(UnixStream::from(control))
+}
+
+/// Makes shims until the daemon ends; in each that it makes, serves that one's epoch.
+fn nursery() -> Result<ExitCode, StartError> {
+    let control = take_control()?;
+    signals::forbid_tracing()?;
+    match nursery::tend(control)? {
+        Some(link) => serve(link),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Takes over the daemon's connection and gives up everything else that came from it.
+fn take_control() -> Result<OwnedFd, StartError> {
+    let control = fd::take_inherited(CONTROL_FD)?;
     close_inherited()?;
     stdio::silence()?;
-    let signals = SignalFd::open(&SIGNALS)?;
     signals::ignore_sigpipe()?;
+    Ok(control)
+}
+
+fn serve(control: UnixStream) -> Result<ExitCode, StartError> {
+    let signals = SignalFd::open(&SIGNALS)?;
     signals::become_subreaper()?;
     signals::forbid_tracing()?;
     // A shim that leads a group already, as one started by hand may, keeps its session; nothing depends on it.

@@ -14,6 +14,7 @@ mod delete;
 mod failure;
 mod launch;
 mod limits;
+mod nursery;
 
 mod engine;
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod fence;
+mod nursery;
 pub mod remains;
 pub mod shim;
 

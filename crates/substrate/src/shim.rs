@@ -5,7 +5,7 @@ use std::{
     fs, io,
     io::Write as _,
     os::{
-        fd::AsFd,
+        fd::{AsFd, BorrowedFd},
         unix::{ffi::OsStrExt as _, net::UnixStream},
     },
     path::{Path, PathBuf},
@@ -25,7 +25,7 @@ use edgeplane_wire::{
     spec::LaunchSpec,
 };
 
-use crate::{Found, Launched, Place, Program, Remains, Substrate, fence, remains};
+use crate::{Found, Launched, Place, Program, Remains, Substrate, fence, nursery::Nursery, remains};
 
 /// How long a freeze may take before it is given up.
 const FREEZE_TIME_MAX: Duration = Duration::from_secs(5);
@@ -95,13 +95,14 @@ pub struct OwnShim {
     program: PathBuf,
     /// The node's group, where the machine allows one.
     groups: Option<NodeGroup>,
+    nursery: Nursery,
 }
 
 impl OwnShim {
     /// Epochs under the shim at `program`, in groups below `groups` if there are any.
     #[must_use]
     pub fn new(program: PathBuf, groups: Option<NodeGroup>) -> Self {
-        Self { program, groups }
+        Self { nursery: Nursery::new(program.clone()), program, groups }
     }
 
     fn group(&self, place: &Place) -> Option<EpochGroup> {
@@ -117,8 +118,24 @@ impl OwnShim {
         Ok(Some(group))
     }
 
-    /// Starts the shim with the other end of its control connection as descriptor 3.
+    /// Starts the shim with the other end of its control connection.
     fn start(&self, place: &Place, group: Option<&EpochGroup>) -> Result<Started, LaunchError> {
+        let group_failed = |source| LaunchError::Group { group: place.group(), source };
+        let born_in = match group {
+            Some(group) => group.shim_placement().open().map_err(group_failed)?.0,
+            None => None,
+        };
+        if let Some(cgroup) = &born_in {
+            let (ours, theirs) = sock::pair().map_err(LaunchError::Socket)?;
+            if let Some(shim) = self.nursery.bear(place, theirs.as_fd(), cgroup.as_fd()) {
+                return Ok((ours, shim));
+            }
+        }
+        self.start_program(place, born_in.as_ref().map(AsFd::as_fd))
+    }
+
+    /// Starts the shim's program, with its control connection as descriptor 3.
+    fn start_program(&self, place: &Place, cgroup: Option<BorrowedFd<'_>>) -> Result<Started, LaunchError> {
         let (ours, theirs) = sock::pair().map_err(LaunchError::Socket)?;
         let null = fs::File::options()
             .read(true)
@@ -133,16 +150,11 @@ impl OwnShim {
             text(place.epoch.to_string())?,
         ];
         let envp = [text(place.mark())?];
-        let group_failed = |source| LaunchError::Group { group: place.group(), source };
-        let born_in = match group {
-            Some(group) => group.shim_placement().open().map_err(group_failed)?.0,
-            None => None,
-        };
         let mut spec = SpawnSpec::bare(self.program.as_os_str(), &argv, &envp, [null.as_fd(); 3]);
         let fds = [(theirs.as_fd(), 3)];
         spec.extra_fds = &fds;
         spec.new_session = true;
-        spec.cgroup = born_in.as_ref().map(AsFd::as_fd);
+        spec.cgroup = cgroup;
         spec.cwd = Some(c"/");
         let shim = spawn(&spec).map_err(|error| LaunchError::Shim(Box::new(error)))?;
         Ok((ours, shim))

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// libc declares it as a C int, which cannot hold it.
-const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+pub(super) const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// Memory is shared, so the child is made in constant time however large the daemon is; the parent waits, so nothing it
 /// prepared can go away.
@@ -26,18 +26,18 @@ const FLAGS: u64 = libc::CLONE_VM as u64 | libc::CLONE_VFORK as u64 | libc::CLON
 /// The kernel's `struct clone_args`, third version.
 #[repr(C)]
 #[derive(Debug, Default)]
-struct CloneArgs {
-    flags: u64,
-    pidfd: u64,
-    child_tid: u64,
-    parent_tid: u64,
-    exit_signal: u64,
-    stack: u64,
-    stack_size: u64,
-    tls: u64,
-    set_tid: u64,
-    set_tid_size: u64,
-    cgroup: u64,
+pub(super) struct CloneArgs {
+    pub(super) flags: u64,
+    pub(super) pidfd: u64,
+    pub(super) child_tid: u64,
+    pub(super) parent_tid: u64,
+    pub(super) exit_signal: u64,
+    pub(super) stack: u64,
+    pub(super) stack_size: u64,
+    pub(super) tls: u64,
+    pub(super) set_tid: u64,
+    pub(super) set_tid_size: u64,
+    pub(super) cgroup: u64,
 }
 
 /// Runs `plan` in a new process and returns when that has begun its program or ended.

@@ -34,7 +34,7 @@ impl Group {
         Some(group)
     }
 
-    fn spec(&self, dir: &std::path::Path, script: &str) -> LaunchSpec {
+    pub(crate) fn spec(&self, dir: &std::path::Path, script: &str) -> LaunchSpec {
         let place = self.epoch.work_placement();
         let bytes = |path: &std::path::PathBuf| path.as_os_str().as_bytes().to_vec();
         LaunchSpec {

@@ -22,6 +22,8 @@ mod inputs;
 #[cfg(test)]
 mod launching;
 #[cfg(test)]
+mod nursery;
+#[cfg(test)]
 mod output;
 #[cfg(test)]
 mod rotation;
