@@ -6,6 +6,7 @@
 //! bytes that the caller brings.
 #![forbid(unsafe_code)]
 
+pub mod action;
 pub mod canonical;
 pub mod chain;
 pub mod digest;
@@ -13,6 +14,7 @@ mod jws;
 pub mod signature;
 pub mod token;
 
+pub use action::action_digest;
 pub use canonical::{CanonicalError, Canonicalizer};
 pub use chain::{Broken, Link, Verifier};
 pub use digest::{Digest, DigestError, digest};
