@@ -240,6 +240,18 @@ fn other_spellings_are_refused() {
     assert!(matches!(verify(&keys, &envelope(), &twisted), Err(SignatureError::Mismatch { .. })));
 }
 
+/// Proves MSG-037.
+#[test]
+fn verification_is_strict() {
+    // Made of the private key with the neutral element as its first half. It fulfils the equation of RFC 8032, and
+    // other implementations disagree about it.
+    let signature = concat!(
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "1b801c940b1ed32cf8ec0851509736fe16c6637b93e6664213cbd155f641a103"
+    );
+    assert!(!key().public().has_signed(b"abc", &hex(signature).try_into().unwrap()));
+}
+
 /// Proves MSG-038.
 #[test]
 fn old_keys_stay_good_and_unknown_ones_are_named() {
