@@ -4,6 +4,7 @@
 //! what is to be done goes out as a list, in order, and the engine does it.
 #![forbid(unsafe_code)]
 
+pub mod action;
 pub mod agent;
 pub mod backoff;
 
