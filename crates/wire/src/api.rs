@@ -3,11 +3,15 @@
 //! Objects that people also see (`AgentView`) are shaped like their manifests, in camel case; parameters and the
 //! other results are in snake case, like the rest of the protocol.
 
+pub mod action;
 pub mod agent;
 pub mod core;
 pub mod memory;
 pub mod message;
 pub mod node;
+pub mod policy;
+pub mod schedule;
+pub mod security;
 pub mod stream;
 pub mod terminal;
 

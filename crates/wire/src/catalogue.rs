@@ -227,13 +227,107 @@ catalogue! {
 
     /// Sends a message to an agent.
     "runtime/agent.signal" AgentSignal(api::message::SignalParams) -> api::message::SignalResult,
-        Write, Anyone, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, StorageFull], "0.1";
+        Write, Anyone, [NotFound, TooLarge, Backpressure, RateLimited, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.1";
     /// Lists an agent's messages.
     "runtime/inbox.list" InboxList(api::message::InboxParams) -> api::message::InboxResult,
         Read, OwnerOrOperator, [NotFound], "0.1";
     /// Shows a message and its receipts.
     "runtime/message.get" MessageGet(api::message::MessageParams) -> api::message::MessageView,
         Read, OwnerOrOperator, [NotFound], "0.1";
+    /// Submits content as a tool's result, a document or a web page.
+    "runtime/message.submit" MessageSubmit(api::message::SubmitParams) -> api::message::SignalResult,
+        Write, Anyone, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+    /// Sends a message to every agent that subscribes to a topic.
+    "runtime/topic.publish" TopicPublish(api::message::PublishParams) -> api::message::SpreadResult,
+        Write, Anyone, [TooLarge, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+    /// Sends a message to every agent whose labels are as asked for.
+    "runtime/agent.broadcast" AgentBroadcast(api::message::BroadcastParams) -> api::message::SpreadResult,
+        Write, Anyone, [TooLarge, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+    /// Asks an agent and waits for its answer; parts of it come as `ask/part` notifications.
+    "runtime/agent.ask" AgentAsk(api::message::AskParams) -> api::message::AskResult,
+        Write, Anyone, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+    /// Tells what the node vouches for of a message, signed.
+    "runtime/message.verify" MessageVerify(api::message::MessageParams) -> api::message::VerifyResult,
+        Read, OwnerOrOperator, [NotFound], "0.2";
+    /// Signs messages that leave the node, with one signature for all.
+    "runtime/message.sign" MessageSign(api::message::SignParams) -> api::message::SignResult,
+        Read, Operator, [NotFound, TooLarge], "0.2";
+    /// Lists messages that did not reach their agent.
+    "runtime/dead_letter.list" DeadLetterList(api::message::DeadLettersParams) -> api::message::DeadLettersResult,
+        Read, OwnerOrOperator, [NotFound], "0.2";
+    /// Lets a message that did not reach its agent wait once more.
+    "runtime/dead_letter.replay" DeadLetterReplay(api::message::MessageParams) -> api::message::MessageView,
+        Write, Operator, [NotFound, InvalidState, StorageFull], "0.2";
+    /// Takes a message that did not reach its agent off the list.
+    "runtime/dead_letter.drop" DeadLetterDrop(api::message::DropParams) -> Empty,
+        Write, Operator, [NotFound, InvalidState, StorageFull], "0.2";
+
+    /// Asks a person: a question, or leave to do something.
+    "runtime/action.open" ActionOpen(api::action::OpenParams) -> api::action::ActionView,
+        Write, OwnerOrOperator, [NotFound, InvalidParams, IdempotencyMismatch, StorageFull], "0.2";
+    /// Lists what waits for a person.
+    "runtime/action.list" ActionList(api::action::ListParams) -> api::action::ListResult,
+        Read, OwnerOrOperator, [NotFound], "0.2";
+    /// Shows an action.
+    "runtime/action.get" ActionGet(api::action::ActionParams) -> api::action::ActionView,
+        Read, OwnerOrOperator, [NotFound], "0.2";
+    /// Approves, denies or answers an action.
+    "runtime/action.decide" ActionDecide(api::action::DecideParams) -> api::action::ActionView,
+        Write, Anyone, [NotFound, InvalidState, Conflict, PermissionDenied, PolicyBlocked, StorageFull], "0.2";
+    /// Takes an action back.
+    "runtime/action.cancel" ActionCancel(api::action::ActionParams) -> api::action::ActionView,
+        Write, OwnerOrOperator, [NotFound, InvalidState, StorageFull], "0.2";
+
+    /// Lists schedules.
+    "runtime/schedule.list" ScheduleList(api::schedule::ListParams) -> api::schedule::ListResult,
+        Read, OwnerOrOperator, [NotFound], "0.2";
+    /// Tells what became of a schedule's occurrences.
+    "runtime/schedule.history" ScheduleHistory(api::schedule::HistoryParams) -> api::schedule::HistoryResult,
+        Read, OwnerOrOperator, [NotFound], "0.2";
+    /// Runs a schedule now; its plan is not touched.
+    "runtime/schedule.run" ScheduleRun(api::schedule::ScheduleParams) -> api::schedule::RunResult,
+        Write, Operator, [NotFound, Backpressure, PolicyBlocked, StorageFull], "0.2";
+    /// Lets a schedule rest; what comes due meanwhile is skipped.
+    "runtime/schedule.pause" SchedulePause(api::schedule::ScheduleParams) -> api::schedule::ScheduleView,
+        Write, Operator, [NotFound, StorageFull], "0.2";
+    /// Lets a paused schedule run again.
+    "runtime/schedule.resume" ScheduleResume(api::schedule::ScheduleParams) -> api::schedule::ScheduleView,
+        Write, Operator, [NotFound, StorageFull], "0.2";
+    /// Ends a schedule that is not part of a manifest; its history stays.
+    "runtime/schedule.remove" ScheduleRemove(api::schedule::ScheduleParams) -> Empty,
+        Write, Operator, [NotFound, InvalidState, StorageFull], "0.2";
+
+    /// Lists the rules that are in force.
+    "policy/rule.list" RuleList(Empty) -> api::policy::RulesResult,
+        Read, Operator, [], "0.2";
+    /// Tells what the rules say of a request, and which of them decides.
+    "policy/decision.explain" DecisionExplain(api::policy::ExplainParams) -> api::policy::ExplainResult,
+        Read, Operator, [NotFound], "0.2";
+    /// Looks whether rules could be put in force, and what they would say.
+    "policy/rule.check" RuleCheck(api::policy::CheckParams) -> api::policy::CheckResult,
+        Read, Operator, [NotFound, TooLarge], "0.2";
+    /// Reads the files of rules now instead of within a second.
+    "policy/rule.reload" RuleReload(Empty) -> api::policy::RulesResult,
+        Write, Operator, [StorageFull], "0.2";
+
+    /// Makes a token for a person or a program.
+    "security/token.create" TokenCreate(api::security::CreateParams) -> api::security::CreateResult,
+        Write, Operator, [StorageFull], "0.2";
+    /// Lists the tokens that were made.
+    "security/token.list" TokenList(Empty) -> api::security::TokensResult,
+        Read, Operator, [], "0.2";
+    /// Makes a token worth nothing.
+    "security/token.revoke" TokenRevoke(api::security::RevokeParams) -> Empty,
+        Write, Operator, [NotFound, StorageFull], "0.2";
+    /// Gives the calling agent a short token of its epoch, for where its socket cannot be reached.
+    "security/token.epoch" TokenEpoch(Empty) -> api::security::EpochTokenResult,
+        Read, Anyone, [PermissionDenied], "0.2";
+    /// Lists the keys that the node signs or has signed with.
+    "security/key.list" KeyList(Empty) -> api::security::KeysResult,
+        Read, Anyone, [], "0.2";
+    /// Makes a new key; what the old one signed stays valid.
+    "security/key.rotate" KeyRotate(Empty) -> api::security::KeyView,
+        Write, Operator, [StorageFull], "0.2";
 
     /// Watches or controls an agent's terminal; output comes as `attach/output` notifications.
     "runtime/agent.attach" AgentAttach(api::terminal::AttachParams) -> api::terminal::AttachResult,

@@ -92,6 +92,37 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
         Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
         Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        // Served from the next commits on.
+        Request::MessageSubmit(_)
+        | Request::TopicPublish(_)
+        | Request::AgentBroadcast(_)
+        | Request::AgentAsk(_)
+        | Request::MessageVerify(_)
+        | Request::MessageSign(_)
+        | Request::DeadLetterList(_)
+        | Request::DeadLetterReplay(_)
+        | Request::DeadLetterDrop(_)
+        | Request::ActionOpen(_)
+        | Request::ActionList(_)
+        | Request::ActionGet(_)
+        | Request::ActionDecide(_)
+        | Request::ActionCancel(_)
+        | Request::ScheduleList(_)
+        | Request::ScheduleHistory(_)
+        | Request::ScheduleRun(_)
+        | Request::SchedulePause(_)
+        | Request::ScheduleResume(_)
+        | Request::ScheduleRemove(_)
+        | Request::RuleList(_)
+        | Request::DecisionExplain(_)
+        | Request::RuleCheck(_)
+        | Request::RuleReload(_)
+        | Request::TokenCreate(_)
+        | Request::TokenList(_)
+        | Request::TokenRevoke(_)
+        | Request::TokenEpoch(_)
+        | Request::KeyList(_)
+        | Request::KeyRotate(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
         Request::AgentAttach(params) => raw(methods::terminals::attach(session, params).await?),
         Request::AgentDetach(params) => raw(methods::terminals::detach(session, &params)?),
         Request::AgentWrite(params) => raw(methods::terminals::write(session, params).await?),

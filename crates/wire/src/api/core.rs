@@ -15,6 +15,9 @@ pub struct InitializeParams {
     /// The caller's program and version, for logs.
     #[serde(default)]
     pub client: Option<String>,
+    /// A token by which the caller is to be known on this connection from here on. It never makes an agent another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// Protocol versions that this code speaks, newest first.

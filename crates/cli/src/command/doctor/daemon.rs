@@ -80,7 +80,8 @@ fn ask(path: &Path) -> Result<Found, Trouble> {
     let status = serde_json::from_str(raw.get()).map_err(|error| Trouble::Odd(error.to_string()))?;
     let client = Some(concat!("edgeplane/", env!("CARGO_PKG_VERSION")).to_owned());
     let versions = PROTOCOL_VERSIONS.iter().map(|version| (*version).to_owned()).collect();
-    let greeting = node.call(CoreInitialize::NAME, InitializeParams { versions, client }, patience).ok();
+    let greeting =
+        node.call(CoreInitialize::NAME, InitializeParams { versions, client, token: None }, patience).ok();
     Ok(Found { status, greeting: greeting.and_then(|raw| serde_json::from_str(raw.get()).ok()) })
 }
 

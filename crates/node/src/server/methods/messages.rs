@@ -156,5 +156,15 @@ fn view(record: &Record, row: MessageRow, agent: &str) -> Result<MessageView, Rp
         content_digest: envelope.content_digest,
         parts,
         reply_to: envelope.reply_to,
+        causation: envelope.causation,
+        on_behalf_of: envelope.on_behalf_of,
+        topic: envelope.topic,
+        origin: envelope.origin,
+        rule: envelope.rule,
+        mode: envelope.mode,
+        priority: envelope.priority,
+        hops: envelope.hops,
+        expires_at: envelope.expires_at,
+        reason: row.reason,
     })
 }

@@ -1,0 +1,106 @@
+//! Keys and tokens: who else may speak, and with what the node vouches.
+
+use edgeplane_types::{SafeLabel, Scope, Timestamp, TokenId, TokenKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Makes a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateParams {
+    /// As whom its bearer is known.
+    pub principal: SafeLabel,
+    /// For a person or for a program.
+    pub kind: TokenKind,
+    /// What its bearer may do.
+    pub scopes: Vec<Scope>,
+    /// Roles in which its bearer decides pending actions.
+    #[serde(default)]
+    pub roles: Vec<SafeLabel>,
+    /// Milliseconds until it is worth nothing; left out: until it is revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<u64>,
+}
+
+/// A token, this once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CreateResult {
+    /// Its id.
+    pub token_id: TokenId,
+    /// The secret. The node keeps its digest only and cannot show it again.
+    pub token: String,
+    /// When it is worth nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The tokens that were made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TokensResult {
+    /// Oldest first.
+    pub items: Vec<TokenView>,
+}
+
+/// A token, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenView {
+    /// Its id.
+    pub token_id: TokenId,
+    /// As whom its bearer is known.
+    pub principal: SafeLabel,
+    /// For a person or for a program.
+    pub kind: TokenKind,
+    /// What its bearer may do.
+    pub scopes: Vec<Scope>,
+    /// Roles in which its bearer decides pending actions.
+    pub roles: Vec<SafeLabel>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it is worth nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// Since when it is worth nothing, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<String>,
+}
+
+/// Revokes a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeParams {
+    /// Its id.
+    pub token_id: TokenId,
+    /// Why, for the record.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// A token of the calling agent's epoch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EpochTokenResult {
+    /// The token. It dies with the epoch.
+    pub token: String,
+    /// When it is worth nothing in any case; ask for another before.
+    pub expires_at: Timestamp,
+}
+
+/// The keys that the node signs or has signed with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeysResult {
+    /// Oldest first.
+    pub items: Vec<KeyView>,
+}
+
+/// One key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeyView {
+    /// Its id.
+    pub key_id: SafeLabel,
+    /// The public half, base64url.
+    pub public_key: String,
+    /// Since when it signs.
+    pub created_at: Timestamp,
+    /// Since when it signs no more. What it signed stays valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retired_at: Option<Timestamp>,
+}
