@@ -28,6 +28,7 @@ pub mod store;
 mod bodies;
 mod durable;
 mod heads;
+mod known;
 mod queue;
 mod reserve;
 mod schema;

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use edgeplane_store::{AppendError, Damage, Health, Model, OpenError, Reader, Store, open::DATABASE_NAME};
+use edgeplane_types::Fact;
 use rusqlite::Connection;
 
 use crate::support::{Maker, OPTIONS, Tmpfs, assert_sound, audit, life, node, note, open, stream};
@@ -113,6 +114,46 @@ fn model_of_another_version_is_made_anew() {
     assert_eq!(opening.rebuilt, [Model::Messages]);
     assert_eq!(store.reader().model_digest(Model::Messages).unwrap(), expected);
     assert_sound(&store.reader());
+}
+
+#[test]
+fn event_of_a_kind_from_a_newer_program_is_kept_and_passed_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let maker = Maker::default();
+    store.append(life(&maker, 1)).unwrap();
+    let future = Fact::NodeStopped { reason: "a kind that this program knows for now".to_owned() };
+    store.append(maker.batch(node(), [future])).unwrap();
+    let expected = Model::ALL.map(|model| store.reader().model_digest(model).unwrap());
+    drop(store);
+    give_the_last_event_another_kind(&dir.path().join(DATABASE_NAME));
+
+    let (store, opening) = Store::open(dir.path(), &OPTIONS).unwrap();
+    assert_eq!((opening.damaged, opening.rebuilt.as_slice()), (None, Model::ALL.as_slice()));
+    assert_eq!(Model::ALL.map(|model| store.reader().model_digest(model).unwrap()), expected);
+    store.append(maker.batch(node(), [note("x")])).unwrap();
+    assert_sound(&store.reader());
+}
+
+/// Rewrites the newest event and its chain as a newer program would have written it, and forgets the models.
+fn give_the_last_event_another_kind(database: &std::path::Path) {
+    let conn = Connection::open(database).unwrap();
+    let (pos, bytes): (i64, Vec<u8>) = conn
+        .query_row("SELECT pos, body FROM event ORDER BY pos DESC LIMIT 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    let bytes = String::from_utf8(bytes).unwrap().replace("node.stopped", "node.dreamt").into_bytes();
+    let hash = edgeplane_proof::chain::link(&edgeplane_proof::chain::genesis(&node()), &bytes);
+    let leaf = edgeplane_proof::chain::leaf_hash(&bytes);
+    conn.execute(
+        "UPDATE event SET type = 'node.dreamt', body = ?2, leaf = ?3, hash = ?4 WHERE pos = ?1",
+        (pos, &bytes, leaf.as_bytes(), hash.as_bytes()),
+    )
+    .unwrap();
+    conn.execute("UPDATE stream SET hash = ?1 WHERE name = ?2", (hash.as_bytes(), node().to_string()))
+        .unwrap();
+    conn.execute_batch("DELETE FROM model; UPDATE meta SET value = 0 WHERE key = 'verified_pos';").unwrap();
 }
 
 #[test]
