@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, RwLock},
 };
 
-use edgeplane_types::{Event, EventId};
+use edgeplane_types::EventId;
 use rusqlite::Connection;
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     queue::Queue,
     reserve::{Frame, Reserve},
     schema::{self, Meta},
-    sqlite::{self, int, is_damage, json},
+    sqlite::{self, int, is_damage, known_event},
     store::{Damage, Health, Store},
     tail,
     writer::{Parts, Shared, Writer},
@@ -235,7 +235,8 @@ fn not_in_record(conn: &Connection, head_pos: u64, frames: Vec<Frame>) -> rusqli
     };
     let mut statement = conn.prepare("SELECT body FROM event WHERE pos > ?1")?;
     let known: HashSet<EventId> = statement
-        .query_map([int(since)], |row| json::<Event>(row, 0).map(|event| event.id))?
+        .query_map([int(since)], |row| known_event(row, 0))?
+        .filter_map(|event| event.map(|event| event.map(|event| event.id)).transpose())
         .collect::<rusqlite::Result<_>>()?;
     Ok(frames
         .into_iter()

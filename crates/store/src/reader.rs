@@ -1,10 +1,16 @@
 //! Reading the record: any number of threads, each on a connection of its own that sees a state of the record as a
 //! whole. A reader never waits for the writer.
 
+mod actions;
 mod agents;
 mod events;
+mod fates;
 mod inbox;
 mod memory;
+mod order;
+mod policies;
+mod schedules;
+mod tokens;
 
 use std::{
     fmt, io,
@@ -13,8 +19,8 @@ use std::{
 };
 
 use edgeplane_proof::Digest;
-use edgeplane_types::Event;
-use rusqlite::{Connection, Row};
+use edgeplane_types::{Event, Fact};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, types::Type};
 
 use crate::{
     CommittedEvent, Model, StoredBody, bodies,
@@ -25,6 +31,7 @@ use crate::{
     sqlite::{digest, json, uint},
 };
 
+pub use actions::ActionFilter;
 pub use inbox::InboxFilter;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
@@ -182,6 +189,18 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Lends a connection on which several queries see the same state of the record.
+    fn at_once<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, ReadError> {
+        self.with(|conn| {
+            let tx = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
+            let result = read(&tx)?;
+            tx.finish()?;
+            Ok(result)
+        })
+    }
+}
+
 fn checked(digest: &Digest, body: StoredBody) -> Result<StoredBody, ReadError> {
     match &body {
         StoredBody::Bytes(bytes) if edgeplane_proof::digest(bytes) != *digest => {
@@ -199,4 +218,14 @@ fn limit(rows: usize) -> i64 {
 /// The columns `pos, body, hash` as an event in its place.
 fn committed(row: &Row<'_>) -> rusqlite::Result<CommittedEvent> {
     Ok(CommittedEvent { pos: uint(row, 0)?, event: Arc::new(json::<Event>(row, 1)?), hash: digest(row, 2)? })
+}
+
+/// The event at a position that a model names.
+fn event_at(conn: &Connection, pos: i64) -> rusqlite::Result<Event> {
+    conn.prepare_cached("SELECT body FROM event WHERE pos = ?1")?.query_row([pos], |row| json(row, 0))
+}
+
+/// A model names an event of another kind than it folds.
+fn misplaced(fact: &Fact) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(0, fact.type_name().to_owned(), Type::Blob)
 }

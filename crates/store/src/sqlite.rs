@@ -3,7 +3,7 @@
 use std::{path::Path, str::FromStr};
 
 use edgeplane_proof::Digest;
-use edgeplane_types::Timestamp;
+use edgeplane_types::{Event, Timestamp};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, Row, types::Type};
 use serde::de::DeserializeOwned;
 
@@ -150,6 +150,11 @@ where
 /// A column that holds JSON.
 pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> Result<T> {
     serde_json::from_slice(row.get_ref(index)?.as_bytes()?).map_err(|error| bad(index, error))
+}
+
+/// A column that holds an event; `None` if it is of a kind that this program does not know.
+pub(crate) fn known_event(row: &Row<'_>, index: usize) -> Result<Option<Event>> {
+    crate::known::event(row.get_ref(index)?.as_bytes()?).map_err(|error| bad(index, error))
 }
 
 /// A column that may hold JSON.

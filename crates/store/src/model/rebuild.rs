@@ -5,7 +5,7 @@ use edgeplane_types::Event;
 use rusqlite::{Connection, types::ValueRef};
 
 use super::{FoldError, Model, Step};
-use crate::sqlite::{int, json, uint};
+use crate::sqlite::{int, known_event, uint};
 
 /// Events read at once while rebuilding: bounds the memory, not the transaction.
 const EVENTS_AT_ONCE: u64 = 1_024;
@@ -37,10 +37,16 @@ pub(crate) fn rebuild(conn: &Connection, models: &[Model]) -> Result<(), FoldErr
         create(conn, *model).map_err(FoldError::Database)?;
     }
     let mut pos = 0;
-    while let Some(events) = read(conn, pos).map_err(FoldError::Database)? {
+    loop {
+        let events = read(conn, pos).map_err(FoldError::Database)?;
+        if events.is_empty() {
+            break;
+        }
         for (at, event) in &events {
-            let step = Step { conn, pos: *at, event };
-            models.iter().try_for_each(|model| (model.definition().fold)(&step))?;
+            if let Some(event) = event {
+                let step = Step { conn, pos: *at, event };
+                models.iter().try_for_each(|model| (model.definition().fold)(&step))?;
+            }
             pos = *at;
         }
     }
@@ -54,14 +60,13 @@ pub(crate) fn rebuild(conn: &Connection, models: &[Model]) -> Result<(), FoldErr
     Ok(())
 }
 
-/// The events after `pos`, some at a time; `None` at the end.
-fn read(conn: &Connection, pos: u64) -> rusqlite::Result<Option<Vec<(u64, Event)>>> {
+/// The events after `pos`, some at a time, with those of unknown kinds as `None`; empty at the end.
+fn read(conn: &Connection, pos: u64) -> rusqlite::Result<Vec<(u64, Option<Event>)>> {
     let mut statement =
         conn.prepare_cached("SELECT pos, body FROM event WHERE pos > ?1 ORDER BY pos LIMIT ?2")?;
-    let events = statement
-        .query_map((int(pos), int(EVENTS_AT_ONCE)), |row| Ok((uint(row, 0)?, json(row, 1)?)))?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok((!events.is_empty()).then_some(events))
+    statement
+        .query_map((int(pos), int(EVENTS_AT_ONCE)), |row| Ok((uint(row, 0)?, known_event(row, 1)?)))?
+        .collect()
 }
 
 /// The digest of a model's rows in the order of their keys. Equal rows give equal digests, whatever the pages of the

@@ -7,7 +7,13 @@ mod auditing;
 #[cfg(test)]
 mod crashing;
 #[cfg(test)]
+mod deciding;
+#[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod erasing;
+#[cfg(test)]
+mod fates;
 #[cfg(test)]
 mod filling;
 #[cfg(test)]
@@ -15,4 +21,8 @@ mod folding;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod scheduling;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod turns;

@@ -91,6 +91,7 @@ fn body_of(event: &NewEvent) -> Option<Body> {
         Fact::AgentDeclared { .. } => Some(text_body("manifest")),
         Fact::MessageAccepted { envelope } => Some(text_body(&envelope.id.to_string())),
         Fact::MemoryPut { key, .. } => Some(text_body(key)),
+        Fact::ScheduleDeclared { .. } => Some(text_body("schedule")),
         _ => None,
     }
 }
@@ -174,6 +175,13 @@ pub(crate) fn envelope(target: u8, number: u8, priority: Priority, key: Option<&
 
 pub(crate) fn accepted(target: u8, number: u8) -> Fact {
     Fact::MessageAccepted { envelope: Box::new(envelope(target, number, Priority::Normal, None)) }
+}
+
+/// A message that says more than usual.
+pub(crate) fn accepted_with(target: u8, number: u8, change: impl FnOnce(&mut Envelope)) -> Fact {
+    let mut envelope = envelope(target, number, Priority::Normal, None);
+    change(&mut envelope);
+    Fact::MessageAccepted { envelope: Box::new(envelope) }
 }
 
 pub(crate) fn injected(number: u8, epoch: u64) -> Fact {
