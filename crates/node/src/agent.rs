@@ -32,7 +32,6 @@ use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult},
         memory::{EntriesResult, Entry},
-        message::SignalParams,
         stream::DAEMON_ENDS,
         terminal::{AttachParams, AttachResult, SnapshotResult},
     },
@@ -44,7 +43,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{caller::Caller, outbound::Outbound, record::Origin, screen::Screen, shared::Shared};
+use crate::{
+    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, screen::Screen, shared::Shared,
+};
 
 pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
@@ -70,6 +71,7 @@ pub(crate) struct AgentHandle {
     pub(crate) id: AgentId,
     pub(crate) name: AgentName,
     pub(crate) summary: watch::Receiver<Summary>,
+    profile: watch::Receiver<Arc<Profile>>,
     mailbox: mpsc::Sender<Command>,
 }
 
@@ -80,7 +82,7 @@ pub(crate) enum Command {
     Update(Arc<Manifest>, Origin, oneshot::Sender<Result<Generation, RpcError>>),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
-    Signal(SignalParams, Caller, oneshot::Sender<Result<Accepted, RpcError>>),
+    Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
     Detach(String, &'static str),
@@ -98,6 +100,11 @@ pub(crate) enum MemoryAnswer {
 }
 
 impl AgentHandle {
+    /// What its manifest says that others decide by.
+    pub(crate) fn profile(&self) -> Arc<Profile> {
+        Arc::clone(&self.profile.borrow())
+    }
+
     /// Asks the agent's engine and waits for its answer.
     pub(crate) async fn ask<T>(
         &self,
@@ -205,6 +212,7 @@ struct Actor {
     /// Ends the engine in the middle of what it does.
     is_cut_off: CancellationToken,
     summary: watch::Sender<Summary>,
+    profile: watch::Sender<Arc<Profile>>,
     mailbox: mpsc::Receiver<Command>,
     workers: (mpsc::Sender<Done>, mpsc::Receiver<Done>),
 }
@@ -226,10 +234,12 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
     let state = birth.life.state();
     let first = Summary { phase: state.phase(), desired: birth.life.desired(), epoch: state.epoch() };
     let (summary, watch) = watch::channel(first);
+    let (profile, its_profile) = watch::channel(Arc::new(Profile::of(&birth.manifest)));
     let handle = AgentHandle {
         id: birth.identity.id,
         name: birth.identity.name.clone(),
         summary: watch,
+        profile: its_profile,
         mailbox: sender,
     };
     let left = birth.left.as_deref();
@@ -258,6 +268,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         unrecorded_at: None,
         is_cut_off: CancellationToken::new(),
         summary,
+        profile,
         mailbox,
         workers: mpsc::channel(16),
     };
@@ -393,8 +404,8 @@ impl Actor {
             }
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::View(reply) => drop(reply.send(self.view())),
-            Command::Signal(params, caller, reply) => {
-                let result = self.accept(params, &caller).await;
+            Command::Signal(admitted, reply) => {
+                let result = self.accept(*admitted, |_id| Vec::new()).await;
                 drop(reply.send(result));
                 self.pump().await;
             }
@@ -429,6 +440,11 @@ impl Actor {
             *was = now;
             changed
         });
+    }
+
+    /// Tells everyone who decides by it what the manifest says now.
+    fn show_profile(&self) {
+        self.profile.send_replace(Arc::new(Profile::of(&self.manifest)));
     }
 
     fn close(&mut self) {

@@ -4,14 +4,17 @@
 //! substrate's; nor rules, which are below it.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod agent;
 mod artifact;
 mod caller;
 mod checks;
+mod gate;
 mod held;
 mod identity;
 mod keyframes;
 mod outbound;
+mod profile;
 mod record;
 mod recordings;
 mod screen;

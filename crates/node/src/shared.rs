@@ -15,6 +15,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agent::AgentHandle,
     caller::{CallingAgent, Living},
+    gate::Gate,
     record::Record,
 };
 
@@ -39,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) started_at: Timestamp,
     pub(crate) stopping: CancellationToken,
     pub(crate) tasks: TaskTracker,
+    pub(crate) gate: Gate,
     registry: RwLock<Registry>,
 }
 
@@ -80,6 +82,7 @@ impl Shared {
             started_at,
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            gate: Gate::default(),
             registry: RwLock::default(),
         }
     }

@@ -10,10 +10,9 @@ use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
-    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part, Receipt, Rung,
+    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, MessageId, Part, Receipt, Rung,
 };
 use edgeplane_wire::{
-    api::message::SignalParams,
     cast::CastEvent,
     rpc::RpcError,
     shim::{InputKind, InputOutcome, ToShim},
@@ -22,16 +21,11 @@ use tokio::time::Instant;
 
 use super::Actor;
 use crate::{
+    admission::Admitted,
     caller::Caller,
     record::{Draft, Origin, refused},
     recordings,
 };
-
-/// Longest content of a message in bytes of JSON. A native line holds it twice, with its escapes.
-const CONTENT_BYTES_MAX: usize = 4 << 20;
-
-/// Longest idempotency key in bytes.
-const KEY_BYTES_MAX: usize = 256;
 
 /// How long a full shim is left alone before it is offered a message again.
 const FULL_RETRY: Duration = Duration::from_millis(50);
@@ -73,16 +67,17 @@ pub(crate) struct Accepted {
 }
 
 impl Actor {
-    /// Makes a message durable, or says why not; then it will be delivered.
+    /// Makes a message durable together with the facts that go along with it, or says why not; then it will be
+    /// delivered.
     pub(super) async fn accept(
         &mut self,
-        params: SignalParams,
-        caller: &Caller,
+        admitted: Admitted,
+        along: impl FnOnce(MessageId) -> Vec<Fact>,
     ) -> Result<Accepted, RpcError> {
-        let content = checked_content(&params)?;
-        let key = params.idempotency_key.clone();
-        if let Some(key) = &key
-            && let Some(known) = self.known_by_key(caller, key)?
+        let Admitted { caller, saying, content, channel, authority, hops, causation, on_behalf_of, rule } =
+            admitted;
+        if let Some(key) = &saying.idempotency_key
+            && let Some(known) = self.known_by_key(&caller, key)?
         {
             return same_message(&known, &content);
         }
@@ -101,32 +96,36 @@ impl Actor {
         let envelope = Envelope {
             id: self.shared.record.mint().id(),
             target: self.identity.id,
-            channel: caller.channel(),
-            ingress: Ingress::Signal,
-            source: caller.source(params.display_name.map(|name| render::clean(&name))),
-            authority: caller.authority(),
-            on_behalf_of: Vec::new(),
-            topic: None,
-            origin: None,
-            rule: None,
+            channel,
+            ingress: saying.ingress,
+            source: caller.source(saying.display_name.map(|name| render::clean(&name))),
+            authority,
+            on_behalf_of,
+            topic: saying.topic,
+            origin: saying.origin,
+            rule: Some(rule),
             thread: None,
-            reply_to: params.reply_to,
-            causation: params.reply_to,
-            hops: 0,
-            mode: params.mode,
-            priority: params.priority,
-            expires_at: params.expires_in_ms.map(|ms| now.plus_millis(ms)),
-            idempotency_key: key,
+            reply_to: saying.reply_to,
+            causation,
+            hops,
+            mode: saying.mode,
+            priority: saying.priority,
+            expires_at: saying.expires_in_ms.map(|ms| now.plus_millis(ms)),
+            idempotency_key: saying.idempotency_key,
             traceparent: None,
             content_digest,
             content_bytes,
         };
         let (message_id, expires) = (envelope.id, envelope.expires_at.is_some());
         let origin = Origin::actor(caller.actor());
+        for fact in along(message_id) {
+            self.shared.record.add(&mut draft, self.stream(), &origin, fact);
+        }
         let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
-        self.shared.record.add(&mut draft, self.stream(), &origin, fact);
+        let accepted = self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
-        let at = committed.events.first().map_or(now, |committed| committed.event.ts);
+        let its_own = committed.events.iter().find(|committed| committed.event.id == accepted);
+        let at = its_own.map_or(now, |committed| committed.event.ts);
         if expires {
             self.arm_expiry();
         }
@@ -387,35 +386,6 @@ fn marks(dir: &std::path::Path) -> BTreeMap<MessageId, Mark> {
         }));
     }
     found
-}
-
-/// The bytes of a message's parts, if they are fit to be a message.
-fn checked_content(params: &SignalParams) -> Result<Vec<u8>, RpcError> {
-    let invalid = |what: &str| RpcError::new(ErrorName::InvalidParams, what);
-    if params.parts.is_empty() {
-        return Err(invalid("a message needs at least one part").hint("give `--content TEXT`"));
-    }
-    let is_blank = |part: &Part| matches!(part, Part::Text { text } if render::clean(text).trim().is_empty());
-    if params.parts.iter().all(is_blank) {
-        return Err(invalid("the message is empty").hint("give `--content TEXT`"));
-    }
-    if params.expires_in_ms == Some(0) {
-        return Err(invalid("the message has expired already"));
-    }
-    if params.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > KEY_BYTES_MAX) {
-        return Err(invalid("an idempotency key has 1 to 256 bytes"));
-    }
-    // Content is any JSON, floats too, so its bytes are what serde makes of it, not the canonical form.
-    let content = serde_json::to_vec(&params.parts)
-        .map_err(|error| invalid(&format!("the content cannot be kept: {error}")))?;
-    if content.len() > CONTENT_BYTES_MAX {
-        let error = RpcError::new(
-            ErrorName::TooLarge,
-            format!("the message has {} bytes, more than {CONTENT_BYTES_MAX}", content.len()),
-        );
-        return Err(error.hint("send a reference to a file instead"));
-    }
-    Ok(content)
 }
 
 fn same_message(known: &MessageRow, content: &[u8]) -> Result<Accepted, RpcError> {

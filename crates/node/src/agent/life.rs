@@ -535,6 +535,7 @@ impl Actor {
         self.generation = generation;
         self.life.set_policy(super::policy(&manifest));
         self.manifest = manifest;
+        self.show_profile();
         if self.live.is_none() {
             self.observed_generation = generation;
         }

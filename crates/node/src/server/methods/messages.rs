@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use edgeplane_store::{MessageRow, StoredBody};
-use edgeplane_types::{ErrorName, MessageId, Receipt, Rung};
+use edgeplane_types::{ErrorName, Ingress, MessageId, Receipt, Rung};
 use edgeplane_wire::{
     api::message::{InboxParams, InboxResult, MessageParams, MessageView, SignalParams, SignalResult},
     rpc::RpcError,
 };
 
 use super::{Session, agent, check_owner};
-use crate::{agent::Command, record::Record};
+use crate::{
+    admission::{self, Saying},
+    record::Record,
+};
 
 /// How long `--wait` waits when it is not told, in milliseconds.
 const WAIT_MS: u64 = 30_000;
@@ -29,8 +32,19 @@ pub(in crate::server) async fn signal(
     let (wait, timeout_ms) = (params.wait, params.timeout_ms.unwrap_or(WAIT_MS).min(WAIT_MS_MAX));
     // Followed from before the message exists, so that no rung can be missed.
     let live = session.shared.record.follow();
-    let caller = session.caller.clone();
-    let accepted = agent.ask(|reply| Command::Signal(params, caller, reply)).await??;
+    let saying = Saying {
+        mode: params.mode,
+        priority: params.priority,
+        expires_in_ms: params.expires_in_ms,
+        idempotency_key: params.idempotency_key,
+        reply_to: params.reply_to,
+        causation: params.causation,
+        on_behalf_of: params.on_behalf_of,
+        authority: params.authority,
+        display_name: params.display_name,
+        ..Saying::plain(params.parts, Ingress::Signal)
+    };
+    let accepted = admission::say(&session.shared, &session.caller, &agent, saying).await?;
     session.effect.notify_one();
     let mut result = SignalResult {
         message_id: accepted.message_id,

@@ -1,0 +1,271 @@
+//! What is said to an agent, from the caller's wish to what the agent's engine makes durable.
+//!
+//! Owns the sender's half: who speaks on which channel, what led to it, what it can weigh at most. Rules are asked at
+//! the gate; the inbox, its bounds and the record are the engine's of the agent that is spoken to.
+
+use edgeplane_driver::render;
+use edgeplane_types::{
+    Authority, Channel, ContentOrigin, DeliveryMode, Epoch, ErrorName, Ingress, MessageId, OnBehalfOf, Part,
+    PolicyAction, Priority, SafeLabel,
+};
+use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
+
+use crate::{
+    agent::{Accepted, AgentHandle, Command},
+    caller::{Caller, CallingAgent},
+    gate::Asked,
+    shared::Shared,
+};
+
+/// Longest content of a message in bytes of JSON. A native line holds it twice, with its escapes.
+const CONTENT_BYTES_MAX: usize = 4 << 20;
+
+/// Longest idempotency key in bytes.
+const KEY_BYTES_MAX: usize = 256;
+
+/// Most principals for whom one message can say that it speaks.
+const BEHALF_MAX: usize = 8;
+
+/// Open turns that are looked at for what led to a message; its sender has rarely more than one.
+const OPEN_TURNS_MAX: usize = 64;
+
+/// More agents than this no message passes through, whatever the rules say.
+pub(crate) const HOPS_MAX: u32 = 64;
+
+/// What a caller wants to say.
+#[derive(Debug, Clone)]
+pub(crate) struct Saying {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) ingress: Ingress,
+    /// The kind of submitted content; else the caller's own channel.
+    pub(crate) channel: Option<Channel>,
+    pub(crate) mode: DeliveryMode,
+    pub(crate) priority: Priority,
+    pub(crate) expires_in_ms: Option<u64>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) reply_to: Option<MessageId>,
+    pub(crate) causation: Option<MessageId>,
+    pub(crate) on_behalf_of: Vec<BehalfParam>,
+    pub(crate) authority: Option<Authority>,
+    pub(crate) topic: Option<SafeLabel>,
+    pub(crate) origin: Option<ContentOrigin>,
+    pub(crate) display_name: Option<String>,
+}
+
+impl Saying {
+    /// Words, with nothing else asked for.
+    pub(crate) fn plain(parts: Vec<Part>, ingress: Ingress) -> Self {
+        Self {
+            parts,
+            ingress,
+            channel: None,
+            mode: DeliveryMode::Queue,
+            priority: Priority::Normal,
+            expires_in_ms: None,
+            idempotency_key: None,
+            reply_to: None,
+            causation: None,
+            on_behalf_of: Vec::new(),
+            authority: None,
+            topic: None,
+            origin: None,
+            display_name: None,
+        }
+    }
+}
+
+/// What may be said, and what it weighs.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub(crate) caller: Caller,
+    pub(crate) saying: Saying,
+    /// The parts as bytes.
+    pub(crate) content: Vec<u8>,
+    pub(crate) channel: Channel,
+    pub(crate) authority: Authority,
+    pub(crate) hops: u32,
+    pub(crate) causation: Option<MessageId>,
+    pub(crate) on_behalf_of: Vec<OnBehalfOf>,
+    /// The rule that let it in.
+    pub(crate) rule: SafeLabel,
+}
+
+/// Says something to an agent: durable when it returns.
+pub(crate) async fn say(
+    shared: &Shared,
+    caller: &Caller,
+    agent: &AgentHandle,
+    saying: Saying,
+) -> Result<Accepted, RpcError> {
+    let admitted = admit(shared, caller, agent, saying)?;
+    agent.ask(|reply| Command::Signal(Box::new(admitted), reply)).await?
+}
+
+/// Decides whether something may be said and what it weighs; nothing is written but a refusal.
+pub(crate) fn admit(
+    shared: &Shared,
+    caller: &Caller,
+    agent: &AgentHandle,
+    saying: Saying,
+) -> Result<Admitted, RpcError> {
+    let content = checked_content(&saying)?;
+    let channel = saying.channel.unwrap_or_else(|| caller.channel());
+    let led = match &caller.agent {
+        Some(sender) => led_by(shared, sender, &saying)?,
+        None => {
+            Led { authority: Authority::Trusted, hops: 0, causation: saying.causation.or(saying.reply_to) }
+        }
+    };
+    if led.hops > HOPS_MAX {
+        let error = RpcError::new(
+            ErrorName::PolicyBlocked,
+            format!("the message has passed through {HOPS_MAX} agents: rule hop-limit"),
+        );
+        return Err(error.hint("agents answer each other in circles; end the exchange"));
+    }
+    let ceiling = caller.authority().at_most(led.authority);
+    let wanted = match saying.authority {
+        Some(wanted) if wanted < ceiling => {
+            let error = RpcError::new(
+                ErrorName::PolicyBlocked,
+                format!(
+                    "`{}` cannot speak as `{wanted}`, at most as `{ceiling}`: rule ceiling",
+                    caller.principal
+                ),
+            );
+            return Err(error.hint("leave the authority out, or ask for less"));
+        }
+        Some(wanted) => wanted,
+        None => ceiling,
+    };
+    let granted = shared.gate.decide(
+        shared,
+        &Asked {
+            action: PolicyAction::Send,
+            caller,
+            target: agent,
+            channel,
+            ingress: saying.ingress,
+            authority: wanted,
+            hops: led.hops,
+            topic: saying.topic.as_ref(),
+            bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
+        },
+    )?;
+    let on_behalf_of = behalf(shared, caller, &saying)?;
+    Ok(Admitted {
+        caller: caller.clone(),
+        content,
+        channel,
+        authority: granted.authority.at_most(wanted),
+        hops: led.hops,
+        causation: led.causation,
+        on_behalf_of,
+        rule: granted.rule,
+        saying,
+    })
+}
+
+/// What led to a message of an agent.
+struct Led {
+    /// What it can weigh at most, by what led to it.
+    authority: Authority,
+    hops: u32,
+    causation: Option<MessageId>,
+}
+
+/// A message weighs no more than what led to it: the message that its sender names, and every one that the sender is
+/// still busy with. One that came to somebody else is no cause of it.
+fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
+    let CallingAgent { id, epoch, .. } = sender;
+    let open = open_authority(shared, sender)?.unwrap_or(Authority::Trusted);
+    let named = [saying.causation, saying.reply_to].into_iter().flatten();
+    let mut found = None;
+    for message_id in named {
+        let row = shared.record.look_up(|reader| reader.message(&message_id))?;
+        found = row.filter(|row| row.envelope.target == *id);
+        if found.is_some() {
+            break;
+        }
+    }
+    if found.is_none() {
+        let turns = shared.record.look_up(|reader| reader.open_turns(id, *epoch, OPEN_TURNS_MAX))?;
+        if let Some(newest) = turns.last() {
+            found = shared.record.look_up(|reader| reader.message(&newest.message_id))?;
+        }
+    }
+    Ok(match found {
+        Some(row) => Led {
+            authority: open.at_most(row.envelope.authority),
+            hops: row.envelope.hops.saturating_add(1),
+            causation: Some(row.envelope.id),
+        },
+        None => Led { authority: open, hops: 0, causation: None },
+    })
+}
+
+/// What the lightest message weighs that an agent is still busy with.
+fn open_authority(shared: &Shared, sender: &CallingAgent) -> Result<Option<Authority>, RpcError> {
+    let (id, epoch): (_, Epoch) = (sender.id, sender.epoch);
+    shared.record.look_up(|reader| reader.open_authority(&id, epoch))
+}
+
+/// For whom a sender speaks: proven by a message of that one in the sender's own inbox, else a mere claim.
+fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBehalfOf>, RpcError> {
+    if saying.on_behalf_of.len() > BEHALF_MAX {
+        let what = format!("a message speaks on behalf of at most {BEHALF_MAX}");
+        return Err(RpcError::new(ErrorName::InvalidParams, what));
+    }
+    let mut all = Vec::with_capacity(saying.on_behalf_of.len());
+    for BehalfParam { principal, message_id } in &saying.on_behalf_of {
+        let row = match message_id {
+            Some(id) => shared.record.look_up(|reader| reader.message(id))?,
+            None => None,
+        };
+        let own = caller.agent.as_ref().map(|agent| agent.id);
+        let proof =
+            row.filter(|row| Some(row.envelope.target) == own && row.envelope.source.principal == *principal);
+        all.push(OnBehalfOf {
+            principal: principal.clone(),
+            authority: proof.as_ref().map_or(Authority::Untrusted, |row| row.envelope.authority),
+            message_id: proof.as_ref().map(|row| row.envelope.id),
+            proven: proof.is_some(),
+        });
+    }
+    Ok(all)
+}
+
+/// The agents that a message to many goes to: all but its sender.
+pub(crate) fn others(shared: &Shared, caller: &Caller) -> Vec<AgentHandle> {
+    let own = caller.agent.as_ref().map(|agent| agent.id);
+    shared.agents().into_iter().filter(|agent| Some(agent.id) != own).collect()
+}
+
+/// The bytes of a message's parts, if they are fit to be a message.
+fn checked_content(saying: &Saying) -> Result<Vec<u8>, RpcError> {
+    let invalid = |what: &str| RpcError::new(ErrorName::InvalidParams, what);
+    if saying.parts.is_empty() {
+        return Err(invalid("a message needs at least one part").hint("give `--content TEXT`"));
+    }
+    let is_blank = |part: &Part| matches!(part, Part::Text { text } if render::clean(text).trim().is_empty());
+    if saying.parts.iter().all(is_blank) {
+        return Err(invalid("the message is empty").hint("give `--content TEXT`"));
+    }
+    if saying.expires_in_ms == Some(0) {
+        return Err(invalid("the message has expired already"));
+    }
+    if saying.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > KEY_BYTES_MAX) {
+        return Err(invalid("an idempotency key has 1 to 256 bytes"));
+    }
+    // Content is any JSON, floats too, so its bytes are what serde makes of it, not the canonical form.
+    let content = serde_json::to_vec(&saying.parts)
+        .map_err(|error| invalid(&format!("the content cannot be kept: {error}")))?;
+    if content.len() > CONTENT_BYTES_MAX {
+        let error = RpcError::new(
+            ErrorName::TooLarge,
+            format!("the message has {} bytes, more than {CONTENT_BYTES_MAX}", content.len()),
+        );
+        return Err(error.hint("send a reference to a file instead"));
+    }
+    Ok(content)
+}
