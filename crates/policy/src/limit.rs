@@ -238,6 +238,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         /// Proves POL-005.
         #[test]
         fn what_two_rates_allow_is_within_both(left in any_rate(), right in any_rate()) {
