@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod backoff;
+pub mod schedule;
 
 pub use agent::{Action, After, Agent, Context, Illegal, Input, Note, State, Step, Tree};
 pub use backoff::{Policy, RestartBook, RestartMode, Verdict};
