@@ -12,7 +12,7 @@ use edgeplane_wire::rpc::{self, Id, Incoming};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::render::{self, Attempt};
+use crate::render::{self, Attempt, Bounds};
 
 /// What a program is told first.
 #[derive(Debug, Clone, Serialize)]
@@ -58,6 +58,8 @@ struct Deliver<'a> {
     parts: &'a [Part],
     #[serde(skip_serializing_if = "Option::is_none")]
     redelivered: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<bool>,
 }
 
 /// The first line of a session.
@@ -67,14 +69,17 @@ pub fn session_start(start: &SessionStart<'_>) -> Vec<u8> {
 }
 
 /// A message as a line.
+///
+/// The bounds are those of the text, which a model reads. A program that wants all has it as `parts`.
 #[must_use]
-pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt) -> Vec<u8> {
+pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bounds) -> Vec<u8> {
     let source = &envelope.source.principal;
+    let rendered = render::render(envelope, parts, attempt, bounds);
     rpc::notification(
         "agent/message.deliver",
         Deliver {
             message_id: envelope.id,
-            text: render::render(envelope, parts, attempt).text(),
+            text: rendered.text(),
             channel: envelope.channel,
             source,
             source_agent: envelope.source.agent_id.map(|_| source),
@@ -84,6 +89,7 @@ pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt) -> Vec<u8>
             thread: envelope.thread,
             parts,
             redelivered: (attempt == Attempt::Again).then_some(true),
+            preview: rendered.is_preview.then_some(true),
         },
     )
 }

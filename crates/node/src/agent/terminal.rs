@@ -52,8 +52,8 @@ impl Actor {
             return;
         };
         let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-        let head = vec![native::NOTICE.to_owned()];
-        let keys = terminal::keys(&render::Rendered { head, body: Vec::new(), tail: Vec::new() }, &typing);
+        let notice = render::Rendered::written(vec![native::NOTICE.to_owned()]);
+        let keys = terminal::keys(&notice, &typing);
         let mut id = [0; 16];
         self.shared.record.mint().entropy.fill(&mut id);
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
