@@ -12,11 +12,13 @@ mod content;
 mod imitation;
 mod letters;
 mod origin;
+mod quote;
 
 use edgeplane_types::{Authority, Channel, Envelope, Ingress, MessageId, Part, SafeLabel};
 
 pub use clean::clean;
 pub use origin::{ADDRESS_BYTES_MAX, BEHALF_MAX};
+pub use quote::{Facts, LeftOpen, OWN_BYTES_MAX, OpenTurn, QUOTE, Quotation, WAITING_SHOWN_MAX, rehydration};
 
 /// What stands before each line of fenced content.
 pub const MARK: &str = "| ";

@@ -6,12 +6,14 @@ mod reader;
 
 use edgeplane_driver::{
     native,
-    render::{ADDRESS_BYTES_MAX, Attempt, Bounds, Heading, Rendered, clean, header, render},
+    render::{
+        ADDRESS_BYTES_MAX, Attempt, Bounds, Heading, Quotation, Rendered, clean, header, rehydration, render,
+    },
     terminal::{self, Typing},
 };
 use edgeplane_types::{
-    AgentId, AgentName, Assurance, Authority, Channel, ContentOrigin, DeliveryMode, Envelope, Ingress,
-    MessageId, OnBehalfOf, Part, Priority, Proof, SafeLabel, Source,
+    AgentId, AgentName, Assurance, Authority, Channel, ContentOrigin, Continuity, DeliveryMode, Envelope,
+    Epoch, Ingress, MessageId, OnBehalfOf, Part, Priority, Proof, SafeLabel, Source, fact::Cause,
 };
 use proptest::prelude::*;
 use reader::{acts, is_taken_for_a_header, read};
@@ -295,6 +297,54 @@ proptest! {
         let shown = render(&envelope, &[], attempt, Bounds::NATIVE);
         let bare = Envelope { topic: None, source: Source { display_name: None, ..envelope.source.clone() }, ..envelope };
         prop_assert_eq!(shown, render(&bare, &[], attempt, Bounds::NATIVE));
+    }
+
+    /// Proves MSG-031, MSG-032, MSG-033.
+    #[test]
+    fn a_quotation_is_the_original_behind_a_sign(
+        messages in prop::collection::vec((envelope(), part()), 0..6),
+        output in content(),
+        quoted_bytes in 0_usize..4_000,
+    ) {
+        let bounds = Bounds { content_bytes: 300, quoted_bytes };
+        let originals: Vec<(MessageId, Rendered)> = messages
+            .iter()
+            .map(|(envelope, part)| {
+                (envelope.id, render(envelope, std::slice::from_ref(part), Attempt::First, bounds))
+            })
+            .collect();
+        let mut items: Vec<Quotation<'_>> =
+            originals.iter().map(|(id, rendered)| Quotation::Message { id: *id, rendered }).collect();
+        items.push(Quotation::Turn { message_id: None, text: &output });
+        let principal = SafeLabel::sanitized("vm");
+        let facts = edgeplane_driver::render::Facts {
+            principal: &principal,
+            epoch: Epoch(2),
+            cause: Cause::RestartPolicy,
+            last_end: None,
+            continuity: Continuity::Partial,
+            open_turn: None,
+            waiting: &[],
+            waiting_count: 0,
+        };
+        let shown = rehydration(&facts, &items, bounds);
+        prop_assert!(reader::header(&shown.head[0]).is_some());
+        let quoted: Vec<&str> = shown.head.iter().map(String::as_str).skip_while(|line| !line.starts_with("> ")).collect();
+        // From the first quotation on every line is one, and no other line begins with a bracket.
+        prop_assert!(quoted.iter().all(|line| line.starts_with("> ")), "{:?}", quoted);
+        prop_assert!(shown.head.iter().skip(1).all(|line| !line.starts_with('[')));
+        let bytes: usize = quoted.iter().map(|line| line.len() + 1).sum();
+        prop_assert!(bytes <= quoted_bytes);
+        // Without the sign, what is quoted of messages is a row of originals, byte for byte.
+        let mut rest: Vec<&str> = quoted.iter().map(|line| line.strip_prefix("> ").unwrap()).collect();
+        for (_, rendered) in &originals {
+            let lines: Vec<&str> = rendered.lines().collect();
+            if rest.starts_with(&lines) {
+                rest.drain(..lines.len());
+            }
+        }
+        prop_assert!(rest.is_empty() || rest[0] == "[OWN OUTPUT turn]", "{:?}", rest);
+        prop_assert!(rest.iter().skip(1).all(|line| line.starts_with("| ") || line.starts_with("[… ")));
     }
 }
 
