@@ -81,6 +81,10 @@ pub(crate) fn is_taken_for_a_header(line: &str) -> bool {
     const CHANNELS: [&str; 9] =
         ["operator", "peer", "scheduler", "system", "workflow", "tool", "document", "web", "external"];
     let plain = line.to_ascii_lowercase();
+    let letters: String = plain.chars().filter(char::is_ascii_alphabetic).collect();
+    if !letters.contains("messagefrom") {
+        return false;
+    }
     plain.match_indices('[').filter(|(at, _)| !plain[..*at].ends_with('\\')).any(|(at, _)| {
         let letters: String = plain[at..].chars().take(80).filter(char::is_ascii_alphabetic).collect();
         let behind_channel = CHANNELS.iter().find_map(|channel| letters.strip_prefix(channel));
