@@ -42,7 +42,7 @@ pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{InboxFilter, ReadError, Reader};
 pub use row::{
-    AgentFilter, AgentRow, EpochRow, GapRow, MemoryRow, MemoryTotals, MessageRow, SegmentRow, StoredBody,
-    StreamHead,
+    AgentFilter, AgentRow, EpochRow, GapRow, MemoryRow, MemoryTotals, MessageRow, OpenTurn, SegmentRow,
+    StoredBody, StreamHead, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

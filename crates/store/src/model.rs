@@ -12,7 +12,7 @@ mod recordings;
 pub(crate) mod rebuild;
 
 use edgeplane_types::{AgentId, Epoch, Event, MessageId, StreamName};
-use rusqlite::{Connection, Params};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::sqlite::is_constraint;
 
@@ -100,6 +100,9 @@ pub enum FoldError {
         /// The key.
         key: String,
     },
+    /// The message is not one that was given up, so it cannot be dropped or wait once more.
+    #[error("message {0} is not given up")]
+    NotGivenUp(MessageId),
     /// The version is not newer than the key's newest.
     #[error("version {version} of key `{key}` is not newer")]
     StaleVersion {
@@ -155,6 +158,19 @@ impl Step<'_> {
 
     fn ts(&self) -> i64 {
         self.event.ts.as_micros()
+    }
+
+    /// Reads the row that a query finds, if there is one.
+    fn find<T, P: Params>(
+        &self,
+        sql: &str,
+        params: P,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, FoldError> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(params, read).optional())
+            .map_err(FoldError::Database)
     }
 
     /// Runs a statement and says how many rows it changed.

@@ -3,8 +3,10 @@
 
 mod agents;
 mod events;
+mod fates;
 mod inbox;
 mod memory;
+mod order;
 
 use std::{
     fmt, io,
@@ -13,8 +15,8 @@ use std::{
 };
 
 use edgeplane_proof::Digest;
-use edgeplane_types::Event;
-use rusqlite::{Connection, Row};
+use edgeplane_types::{Event, Fact};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, types::Type};
 
 use crate::{
     CommittedEvent, Model, StoredBody, bodies,
@@ -182,6 +184,18 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Lends a connection on which several queries see the same state of the record.
+    fn at_once<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, ReadError> {
+        self.with(|conn| {
+            let tx = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
+            let result = read(&tx)?;
+            tx.finish()?;
+            Ok(result)
+        })
+    }
+}
+
 fn checked(digest: &Digest, body: StoredBody) -> Result<StoredBody, ReadError> {
     match &body {
         StoredBody::Bytes(bytes) if edgeplane_proof::digest(bytes) != *digest => {
@@ -199,4 +213,9 @@ fn limit(rows: usize) -> i64 {
 /// The columns `pos, body, hash` as an event in its place.
 fn committed(row: &Row<'_>) -> rusqlite::Result<CommittedEvent> {
     Ok(CommittedEvent { pos: uint(row, 0)?, event: Arc::new(json::<Event>(row, 1)?), hash: digest(row, 2)? })
+}
+
+/// A model names an event of another kind than it folds.
+fn misplaced(fact: &Fact) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(0, fact.type_name().to_owned(), Type::Blob)
 }

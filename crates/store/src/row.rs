@@ -1,13 +1,17 @@
 //! What readers get: the rows of the read models as typed values.
 
+mod messages;
+
 use edgeplane_proof::Digest;
 use edgeplane_types::{
-    AgentId, AgentName, Continuity, Desired, Envelope, Epoch, Generation, Phase, Receipt, Rung, SessionId,
-    StreamName, Tenant, Timestamp,
+    AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName, Tenant,
+    Timestamp,
     fact::{Cause, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
 };
+
+pub use messages::{MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 
 /// An agent as its stream tells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,25 +98,6 @@ pub struct EpochRow {
     pub consumed: u64,
     /// Sealed segments of its recording.
     pub segments: u64,
-}
-
-/// A message and how far it has come.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MessageRow {
-    /// Position of its acceptance in the record; the cursor of an inbox.
-    pub accepted_pos: u64,
-    /// Everything but its content.
-    pub envelope: Envelope,
-    /// The rungs it has reached, in the order of the record.
-    pub receipts: Vec<Receipt>,
-    /// The newest of them.
-    pub state: Rung,
-    /// Whether it is still to be delivered.
-    pub waiting: bool,
-    /// The epoch that it last met.
-    pub epoch: Option<Epoch>,
-    /// Why it was refused, given up or left uncertain.
-    pub reason: Option<String>,
 }
 
 /// One version of a key of an agent's memory.

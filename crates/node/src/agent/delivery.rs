@@ -3,7 +3,7 @@
 //! One message is on its way at a time. Its id is the input's id, so a shim that has written it says so however
 //! often it is asked, and a daemon that comes back asks instead of guessing.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use edgeplane_driver::{native, render, render::Attempt, terminal};
 use edgeplane_lifecycle::State;
@@ -35,6 +35,9 @@ const KEY_BYTES_MAX: usize = 256;
 
 /// How long a full shim is left alone before it is offered a message again.
 const FULL_RETRY: Duration = Duration::from_millis(50);
+
+/// Waiting messages that are read at once where all of them are gone through.
+const WAITING_AT_ONCE: usize = 1_024;
 
 /// What is on its way.
 #[derive(Debug, Default)]
@@ -164,9 +167,9 @@ impl Actor {
     async fn send(&mut self, row: MessageRow) -> bool {
         // One that waits although its first attempt came to an unknown end is waiting for its second.
         let attempt = if is_ambiguous(&row) { Attempt::Again } else { Attempt::First };
-        let envelope = row.envelope;
+        let (envelope, expires_at) = (row.envelope, row.expires_at);
         let message_id = envelope.id;
-        if envelope.expires_at.is_some_and(|at| at <= self.shared.record.now()) {
+        if expires_at.is_some_and(|at| at <= self.shared.record.now()) {
             // Its timer is due; a shim may have to be asked, and what waits behind it goes on with the answer.
             self.expire().await;
             return false;
@@ -217,11 +220,18 @@ impl Actor {
     /// Gives up what waits: nobody will ever take it.
     pub(super) fn give_up_waiting(&self, draft: &mut Draft, origin: &Origin) {
         let id = self.identity.id;
-        let waiting = self.shared.record.look_up(|reader| reader.next_waiting(&id, usize::MAX));
-        for row in waiting.unwrap_or_default() {
-            let reason = "the agent was deleted".to_owned();
-            let fact = Fact::MessageDeadLettered { message_id: row.envelope.id, reason };
-            self.shared.record.add(draft, self.stream(), origin, fact);
+        let mut after_pos = 0;
+        loop {
+            let page =
+                self.shared.record.look_up(|reader| reader.waiting_page(&id, after_pos, WAITING_AT_ONCE));
+            let page = page.unwrap_or_default();
+            let Some(last) = page.last() else { return };
+            after_pos = last.accepted_pos;
+            for row in page {
+                let reason = "the agent was deleted".to_owned();
+                let fact = Fact::MessageDeadLettered { message_id: row.message_id, reason };
+                self.shared.record.add(draft, self.stream(), origin, fact);
+            }
         }
     }
 
@@ -288,15 +298,18 @@ impl Actor {
             return;
         }
         let id = self.identity.id;
-        let all = |reader: &edgeplane_store::Reader| reader.next_waiting(&id, usize::MAX);
-        let Ok(waiting) = self.shared.record.look_up(all) else { return };
+        let Ok(waiting) = self.shared.record.look_up(|reader| reader.waiting_count(&id)) else { return };
         let mut facts = Vec::new();
-        if !waiting.is_empty() {
+        if waiting > 0 {
             let found = marks(&self.shared.place(id, &self.identity.name, epoch).dir);
-            for row in waiting {
+            let ids: Vec<MessageId> = found.keys().copied().collect();
+            let Ok(rows) = self.shared.record.look_up(|reader| reader.waiting_among(&id, &ids)) else {
+                return;
+            };
+            for row in rows {
                 // A former daemon may have settled the same end, and let the message wait again.
                 let is_known = is_ambiguous(&row) && row.epoch == Some(epoch);
-                if let Some(mark) = found.get(&row.envelope.id.to_string()).filter(|_| !is_known) {
+                if let Some(mark) = found.get(&row.envelope.id).filter(|_| !is_known) {
                     facts.extend(self.marked(&row, epoch, *mark));
                 }
             }
@@ -347,18 +360,21 @@ enum Mark {
 }
 
 /// What a recording says of the messages in it, by their ids.
-fn marks(dir: &std::path::Path) -> HashMap<String, Mark> {
-    let mut found = HashMap::new();
+fn marks(dir: &std::path::Path) -> BTreeMap<MessageId, Mark> {
+    let mut found = BTreeMap::new();
     let all = recordings::segments(dir).unwrap_or_default();
-    let mut begun: Option<String> = None;
+    let mut begun: Option<MessageId> = None;
     // A message is on its way for moments: the newest two segments hold every trace of it.
     for segment in all.iter().skip(all.len().saturating_sub(2)) {
         let Ok(segment) = recordings::Segment::open(dir, *segment) else { continue };
         drop(segment.visit(|timed| {
             match timed.event {
                 CastEvent::Other { code: 'm', data } => {
-                    found.entry(data.clone()).or_insert(Mark::Begun);
-                    begun = Some(data);
+                    // A mark that is no id is none of a message.
+                    begun = data.parse().ok();
+                    if let Some(id) = begun {
+                        found.entry(id).or_insert(Mark::Begun);
+                    }
                 }
                 CastEvent::Other { code: 'i', .. } => {
                     if let Some(id) = begun.take() {

@@ -1,7 +1,11 @@
-//! Messages: which wait, which rungs each has reached. The envelope stays in the event that accepted it.
+//! Messages: which rungs each has reached, which wait and in whose turn, which were given up, what they amount to.
+//! The envelope stays in the event that accepted it.
+
+mod waiting;
 
 use edgeplane_types::{
-    Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName, Timestamp,
+    Authority, Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName, Timestamp,
+    fact::Actor,
 };
 use rusqlite::{ffi, params};
 
@@ -9,27 +13,81 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 2,
+    version: 3,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
             id BLOB NOT NULL UNIQUE,
             target BLOB NOT NULL,
-            principal TEXT NOT NULL,
+            sender INTEGER NOT NULL,
             key TEXT,
             priority INTEGER NOT NULL,
+            authority INTEGER NOT NULL,
+            channel TEXT NOT NULL,
+            content_bytes INTEGER NOT NULL,
+            reply_to BLOB,
             expires INTEGER,
             waiting INTEGER NOT NULL,
+            given_up INTEGER NOT NULL,
+            open_since INTEGER,
             state TEXT NOT NULL,
             epoch INTEGER,
             reason TEXT,
+            dropped TEXT,
             receipts TEXT NOT NULL
         ) STRICT;
         CREATE INDEX message_inbox ON message (target, accepted_pos);
-        CREATE INDEX message_waiting ON message (target, priority, accepted_pos) WHERE waiting = 1;
+        CREATE INDEX message_waiting ON message (target, accepted_pos) WHERE waiting = 1;
+        CREATE INDEX message_lane ON message (sender, priority, accepted_pos) WHERE waiting = 1;
         CREATE INDEX message_expiry ON message (target, expires) WHERE waiting = 1 AND expires IS NOT NULL;
-        CREATE UNIQUE INDEX message_key ON message (target, principal, key) WHERE key IS NOT NULL;",
-    tables: &[("message", "accepted_pos")],
+        CREATE UNIQUE INDEX message_key ON message (sender, key) WHERE key IS NOT NULL;
+        CREATE INDEX message_given_up ON message (target, accepted_pos) WHERE given_up = 1;
+        CREATE INDEX message_given_up_anywhere ON message (accepted_pos) WHERE given_up = 1;
+        CREATE INDEX message_open ON message (target, epoch, open_since) WHERE open_since IS NOT NULL;
+        CREATE INDEX message_open_authority ON message (target, epoch, authority)
+            WHERE open_since IS NOT NULL;
+        CREATE INDEX message_reply ON message (reply_to, accepted_pos) WHERE reply_to IS NOT NULL;
+
+        -- Who ever sent to an inbox, and the position at which each was served last.
+        CREATE TABLE sender (
+            id INTEGER PRIMARY KEY,
+            target BLOB NOT NULL,
+            principal TEXT NOT NULL,
+            served INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX sender_name ON sender (target, principal);
+
+        -- A sender with something waiting at a priority, and the oldest of that.
+        CREATE TABLE lane (
+            sender INTEGER NOT NULL,
+            priority INTEGER NOT NULL,
+            target BLOB NOT NULL,
+            served INTEGER NOT NULL,
+            first_pos INTEGER NOT NULL,
+            PRIMARY KEY (sender, priority)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX lane_turn ON lane (target, priority, served, first_pos);
+
+        CREATE TABLE waiting_total (
+            target BLOB NOT NULL,
+            priority INTEGER NOT NULL,
+            messages INTEGER NOT NULL,
+            content_bytes INTEGER NOT NULL,
+            PRIMARY KEY (target, priority)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE rung_total (
+            target BLOB NOT NULL,
+            rung TEXT NOT NULL,
+            messages INTEGER NOT NULL,
+            PRIMARY KEY (target, rung)
+        ) STRICT, WITHOUT ROWID;",
+    tables: &[
+        ("message", "accepted_pos"),
+        ("sender", "id"),
+        ("lane", "sender, priority"),
+        ("waiting_total", "target, priority"),
+        ("rung_total", "target, rung"),
+    ],
     fold,
 };
 
@@ -61,10 +119,44 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::MessageDeadLettered { message_id, reason } => {
             climb(step, *message_id, (DeadLettered, BY_THE_NODE), None, Some(reason))
         }
-        Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
         Fact::MessageExpired { message_id } => climb(step, *message_id, (Expired, BY_THE_NODE), None, None),
+        Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
+        Fact::MessageDropped { message_id, reason } => drop_for_good(step, *message_id, reason),
         _ => Ok(()),
     }
+}
+
+/// A message as far as the folding of later facts needs it.
+struct Place {
+    pos: i64,
+    target: [u8; 16],
+    sender: i64,
+    priority: i64,
+    content_bytes: i64,
+    waiting: bool,
+    given_up: bool,
+    state: String,
+}
+
+fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
+    let found = step.find(
+        "SELECT accepted_pos, target, sender, priority, content_bytes, waiting, given_up, state
+         FROM message WHERE id = ?1",
+        [message.as_bytes()],
+        |row| {
+            Ok(Place {
+                pos: row.get(0)?,
+                target: row.get(1)?,
+                sender: row.get(2)?,
+                priority: row.get(3)?,
+                content_bytes: row.get(4)?,
+                waiting: row.get(5)?,
+                given_up: row.get(6)?,
+                state: row.get(7)?,
+            })
+        },
+    )?;
+    found.ok_or(FoldError::UnknownMessage(message))
 }
 
 /// Which of two waiting messages goes first, as a number.
@@ -76,6 +168,12 @@ fn rank(priority: Priority) -> i64 {
     }
 }
 
+/// How light an authority is, as a number: its place among all of them.
+fn lightness(authority: Authority) -> i64 {
+    let place = Authority::ALL.iter().position(|other| *other == authority);
+    place.and_then(|place| i64::try_from(place).ok()).unwrap_or(i64::MAX)
+}
+
 fn receipt(step: &Step<'_>, rung: Rung, evidence: Evidence) -> Result<String, FoldError> {
     json(&Receipt { rung, evidence, at: step.event.ts })
 }
@@ -84,24 +182,34 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
     if step.event.stream != StreamName::Agent(envelope.target) {
         return Err(FoldError::WrongStream(step.event.stream));
     }
-    let principal = envelope.source.principal.as_str();
+    let sender = waiting::sender(step, envelope)?;
+    let (priority, content_bytes) = (rank(envelope.priority), int(envelope.content_bytes));
     step.insert(
-        "INSERT INTO message (accepted_pos, id, target, principal, key, priority, expires, waiting, state,
-                              receipts)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9)",
+        "INSERT INTO message (accepted_pos, id, target, sender, key, priority, authority, channel,
+                              content_bytes, reply_to, expires, waiting, given_up, state, receipts)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, 0, ?12, ?13)",
         params![
             int(step.pos),
             envelope.id.as_bytes(),
             envelope.target.as_bytes(),
-            principal,
+            sender,
             envelope.idempotency_key,
-            rank(envelope.priority),
+            priority,
+            lightness(envelope.authority),
+            envelope.channel.as_str(),
+            content_bytes,
+            envelope.reply_to.as_ref().map(MessageId::as_bytes),
             envelope.expires_at.map(Timestamp::as_micros),
             Rung::Accepted.as_str(),
             receipt(step, Rung::Accepted, BY_THE_NODE)?,
         ],
         |error| taken(error, envelope),
-    )
+    )?;
+    let (pos, target) = (int(step.pos), *envelope.target.as_bytes());
+    let state = Rung::Accepted.as_str().to_owned();
+    let place = Place { pos, target, sender, priority, content_bytes, waiting: true, given_up: false, state };
+    waiting::begin(step, &place)?;
+    count(step, &place, Rung::Accepted.as_str(), 1)
 }
 
 /// Both indexes are unique ones, so only SQLite's words tell which was met; the key is looked at if they do not say.
@@ -118,12 +226,35 @@ fn taken(error: &rusqlite::Error, envelope: &Envelope) -> FoldError {
     }
 }
 
-/// Lets a message wait once more, on the rung where it is.
+/// Lets a message that was given up wait once more, on the rung where it is.
+///
+/// The node's own second attempt ends with the message's time. Whoever else asks for one knows that the time is over.
 fn wait_again(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
-    match step.run("UPDATE message SET waiting = 1 WHERE id = ?1", [message.as_bytes()])? {
-        0 => Err(FoldError::UnknownMessage(message)),
-        _ => Ok(()),
+    let place = place(step, message)?;
+    if !place.given_up {
+        return Err(FoldError::NotGivenUp(message));
     }
+    let by_the_node = matches!(step.event.actor, Actor::Node { .. });
+    step.run(
+        "UPDATE message SET waiting = 1, given_up = 0,
+                            expires = CASE WHEN ?2 OR expires > ?3 THEN expires END
+         WHERE accepted_pos = ?1",
+        params![place.pos, by_the_node, step.ts()],
+    )?;
+    waiting::begin(step, &place)
+}
+
+/// Takes a message off the list of those that were given up. What happened to it stays as it is.
+fn drop_for_good(step: &Step<'_>, message: MessageId, reason: &str) -> Result<(), FoldError> {
+    let place = place(step, message)?;
+    if !place.given_up {
+        return Err(FoldError::NotGivenUp(message));
+    }
+    step.run(
+        "UPDATE message SET given_up = 0, dropped = ?2 WHERE accepted_pos = ?1",
+        params![place.pos, reason],
+    )?;
+    Ok(())
 }
 
 /// Puts a message on a rung. Every rung but the first ends its waiting.
@@ -134,17 +265,49 @@ fn climb(
     epoch: Option<Epoch>,
     reason: Option<&str>,
 ) -> Result<(), FoldError> {
-    let changed = step.run(
+    let place = place(step, message)?;
+    let opens = matches!(rung, Rung::Injected | Rung::Observed);
+    let gives_up = matches!(rung, Rung::Ambiguous | Rung::Rejected | Rung::Expired | Rung::DeadLettered);
+    // A turn whose end was known before its beginning was noted does not begin again.
+    step.run(
         "UPDATE message SET state = ?2, waiting = 0, receipts = receipts || ',' || ?3,
-                            epoch = coalesce(?4, epoch), reason = coalesce(?5, reason)
-         WHERE id = ?1",
+                            epoch = coalesce(?4, epoch), reason = coalesce(?5, reason),
+                            given_up = ?6 AND dropped IS NULL,
+                            open_since = CASE
+                                WHEN NOT ?7 OR (state = 'turn_ended' AND epoch = ?4) THEN NULL
+                                WHEN epoch = ?4 THEN coalesce(open_since, ?8)
+                                ELSE ?8 END
+         WHERE accepted_pos = ?1",
         params![
-            message.as_bytes(),
+            place.pos,
             rung.as_str(),
             receipt(step, rung, evidence)?,
             epoch.map(|epoch| int(epoch.0)),
             reason,
+            gives_up,
+            opens,
+            int(step.pos),
         ],
     )?;
-    if changed == 0 { Err(FoldError::UnknownMessage(message)) } else { Ok(()) }
+    if place.waiting {
+        waiting::end(step, &place)?;
+        if rung != Rung::Expired {
+            waiting::serve(step, &place)?;
+        }
+    }
+    if place.state != rung.as_str() {
+        count(step, &place, &place.state, -1)?;
+        count(step, &place, rung.as_str(), 1)?;
+    }
+    Ok(())
+}
+
+/// Counts a message among those of its inbox that are on a rung, or no more.
+fn count(step: &Step<'_>, place: &Place, rung: &str, messages: i64) -> Result<(), FoldError> {
+    step.run(
+        "INSERT INTO rung_total (target, rung, messages) VALUES (?1, ?2, ?3)
+         ON CONFLICT (target, rung) DO UPDATE SET messages = messages + ?3",
+        params![place.target, rung, messages],
+    )?;
+    Ok(())
 }

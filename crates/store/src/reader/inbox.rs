@@ -1,12 +1,12 @@
-//! Messages: an agent's inbox, what is to be delivered next, one message.
+//! Messages: an agent's inbox, what waits there, one message, what answers it.
 
 use edgeplane_types::{AgentId, Epoch, Event, Fact, MessageId, Receipt, Rung, SafeLabel, Timestamp};
 use rusqlite::{OptionalExtension, Row, params, types::Type};
 
-use super::{ReadError, Reader, limit};
+use super::{ReadError, Reader, limit, misplaced};
 use crate::{
-    MessageRow,
-    sqlite::{int, json, maybe_uint, uint},
+    MessageRow, Waiting, WaitingRow, WaitingTotals,
+    sqlite::{int, json, maybe_moment, maybe_uint, uint},
 };
 
 /// Which messages of an inbox to list.
@@ -19,15 +19,15 @@ pub enum InboxFilter {
 }
 
 /// A message with the event that holds its envelope.
-const MESSAGES: &str = "
+pub(super) const MESSAGES: &str = "
     SELECT message.accepted_pos, event.body, message.receipts, message.state, message.waiting, message.epoch,
-           message.reason
+           message.reason, message.expires, message.given_up, message.dropped
     FROM message JOIN event ON event.pos = message.accepted_pos";
 
-fn message(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+pub(super) fn message(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
     let event: Event = json(row, 1)?;
     let Fact::MessageAccepted { envelope } = event.fact else {
-        return Err(rusqlite::Error::InvalidColumnType(1, event.fact.type_name().to_owned(), Type::Blob));
+        return Err(misplaced(&event.fact));
     };
     let receipts: Vec<Receipt> = serde_json::from_str(&format!("[{}]", row.get_ref(2)?.as_str()?))
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)))?;
@@ -42,6 +42,9 @@ fn message(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
         waiting: row.get(4)?,
         epoch: maybe_uint(row, 5)?.map(Epoch),
         reason: row.get(6)?,
+        expires_at: maybe_moment(row, 7)?,
+        given_up: row.get(8)?,
+        dropped: row.get(9)?,
     })
 }
 
@@ -57,12 +60,14 @@ impl Reader {
         rows: usize,
         cursor: u64,
     ) -> Result<Vec<MessageRow>, ReadError> {
-        let waiting = match filter {
-            InboxFilter::Waiting => "AND message.waiting = 1",
-            InboxFilter::All => "",
+        // Named, so that a few that wait behind a million that do not are found at once.
+        let (index, waiting) = match filter {
+            InboxFilter::Waiting => ("message_waiting", "AND message.waiting = 1"),
+            InboxFilter::All => ("message_inbox", ""),
         };
+        let messages = MESSAGES.replace("FROM message", &format!("FROM message INDEXED BY {index}"));
         let sql = format!(
-            "{MESSAGES} WHERE message.target = ?1 {waiting} AND message.accepted_pos > ?2
+            "{messages} WHERE message.target = ?1 {waiting} AND message.accepted_pos > ?2
              ORDER BY message.accepted_pos LIMIT ?3"
         );
         self.with(|conn| {
@@ -85,28 +90,76 @@ impl Reader {
         Ok(found)
     }
 
-    /// The messages to deliver to an agent next: by priority, then in the order of their acceptance.
+    /// The waiting messages of an agent after position `after_pos`, in the order of their acceptance, without their
+    /// envelopes.
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub fn next_waiting(&self, agent: &AgentId, rows: usize) -> Result<Vec<MessageRow>, ReadError> {
-        let sql = format!(
-            "{MESSAGES} WHERE message.target = ?1 AND message.waiting = 1
-             ORDER BY message.priority, message.accepted_pos LIMIT ?2"
-        );
+    pub fn waiting_page(
+        &self,
+        agent: &AgentId,
+        after_pos: u64,
+        rows: usize,
+    ) -> Result<Vec<WaitingRow>, ReadError> {
         self.with(|conn| {
-            conn.prepare_cached(&sql)?.query_map(params![agent.as_bytes(), limit(rows)], message)?.collect()
+            conn.prepare_cached(
+                "SELECT accepted_pos, id FROM message INDEXED BY message_waiting
+                 WHERE target = ?1 AND waiting = 1 AND accepted_pos > ?2 ORDER BY accepted_pos LIMIT ?3",
+            )?
+            .query_map(params![agent.as_bytes(), int(after_pos), limit(rows)], |row| {
+                let message_id = MessageId::from_bytes(row.get(1)?);
+                Ok(WaitingRow { accepted_pos: uint(row, 0)?, message_id })
+            })?
+            .collect()
         })
     }
 
-    /// How many messages of an agent wait.
+    /// Those of the messages with these ids that wait for an agent, in the order of `ids`.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn waiting_among(&self, agent: &AgentId, ids: &[MessageId]) -> Result<Vec<MessageRow>, ReadError> {
+        let sql = format!("{MESSAGES} WHERE message.id = ?1 AND message.target = ?2 AND message.waiting = 1");
+        self.at_once(|conn| {
+            let mut statement = conn.prepare_cached(&sql)?;
+            ids.iter()
+                .filter_map(|id| {
+                    let found = statement.query_row(params![id.as_bytes(), agent.as_bytes()], message);
+                    found.optional().transpose()
+                })
+                .collect()
+        })
+    }
+
+    /// How many messages of an agent wait. Takes the same time however many there are.
     ///
     /// # Errors
     /// When the record cannot be read.
     pub fn waiting_count(&self, agent: &AgentId) -> Result<u64, ReadError> {
+        self.waiting_totals(agent).map(|totals| totals.all().messages)
+    }
+
+    /// How much waits for an agent, by priority. Takes the same time however much it is.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn waiting_totals(&self, agent: &AgentId) -> Result<WaitingTotals, ReadError> {
         self.with(|conn| {
-            conn.prepare_cached("SELECT count(*) FROM message WHERE target = ?1 AND waiting = 1")?
-                .query_row([agent.as_bytes()], |row| uint(row, 0))
+            let mut statement = conn.prepare_cached(
+                "SELECT priority, messages, content_bytes FROM waiting_total WHERE target = ?1",
+            )?;
+            let mut rows = statement.query([agent.as_bytes()])?;
+            let mut totals = WaitingTotals::default();
+            while let Some(row) = rows.next()? {
+                let waiting = Waiting { messages: uint(row, 1)?, content_bytes: uint(row, 2)? };
+                match row.get::<_, i64>(0)? {
+                    0 => totals.high = waiting,
+                    1 => totals.normal = waiting,
+                    2 => totals.low = waiting,
+                    other => return Err(rusqlite::Error::IntegralValueOutOfRange(0, other)),
+                }
+            }
+            Ok(totals)
         })
     }
 
@@ -163,12 +216,24 @@ impl Reader {
         principal: &SafeLabel,
         key: &str,
     ) -> Result<Option<MessageRow>, ReadError> {
-        let sql =
-            format!("{MESSAGES} WHERE message.target = ?1 AND message.principal = ?2 AND message.key = ?3");
+        let sql = format!(
+            "{MESSAGES} WHERE message.key = ?3 AND message.sender =
+                 (SELECT id FROM sender WHERE target = ?1 AND principal = ?2)"
+        );
         self.with(|conn| {
             conn.prepare_cached(&sql)?
                 .query_row(params![target.as_bytes(), principal.as_str(), key], message)
                 .optional()
+        })
+    }
+    /// The messages that say that they answer this one, in the order of their acceptance.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn replies_to(&self, id: &MessageId, rows: usize) -> Result<Vec<MessageRow>, ReadError> {
+        let sql = format!("{MESSAGES} WHERE message.reply_to = ?1 ORDER BY message.accepted_pos LIMIT ?2");
+        self.with(|conn| {
+            conn.prepare_cached(&sql)?.query_map(params![id.as_bytes(), limit(rows)], message)?.collect()
         })
     }
 }

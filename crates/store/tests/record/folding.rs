@@ -270,6 +270,7 @@ fn any_fact(number: u8) -> impl Strategy<Value = Fact> {
         (0..4_u8).prop_map(move |m| accepted(number, m)),
         rung(|m, e| injected(m, e.0)),
         rung(|m, epoch| Fact::MessageAmbiguous { message_id: message(m), epoch, reason: "crash".to_owned() }),
+        any_fate(),
         (0..3_u8, 1..9_u64).prop_map(|(key, version)| put(&format!("key {key}"), version)),
         (0..3_u8, 1..9_u64)
             .prop_map(|(key, version)| Fact::MemoryDeleted { key: format!("key {key}"), version }),
@@ -282,6 +283,24 @@ fn any_fact(number: u8) -> impl Strategy<Value = Fact> {
             digest: "0".repeat(64),
         }),
     ]
+}
+
+/// What becomes of a message, whether it can or not.
+fn any_fate() -> impl Strategy<Value = Fact> {
+    let reason = || "test".to_owned();
+    let evidence = Evidence::Protocol;
+    (0..4_u8, 1..4_u64, 0..7_u8).prop_map(move |(number, epoch, fate)| {
+        let (message_id, epoch) = (message(number), Epoch(epoch));
+        match fate {
+            0 => Fact::MessageObserved { message_id, epoch, evidence },
+            1 => Fact::MessageTurnEnded { message_id, epoch, evidence },
+            2 => Fact::MessageRejected { message_id, reason: reason() },
+            3 => Fact::MessageExpired { message_id },
+            4 => Fact::MessageDeadLettered { message_id, reason: reason() },
+            5 => Fact::MessageDropped { message_id, reason: reason() },
+            _ => Fact::MessageRequeued { message_id },
+        }
+    })
 }
 
 fn any_batch() -> impl Strategy<Value = (u8, Vec<Fact>)> {

@@ -9,6 +9,8 @@ mod crashing;
 #[cfg(test)]
 mod erasing;
 #[cfg(test)]
+mod fates;
+#[cfg(test)]
 mod filling;
 #[cfg(test)]
 mod folding;
@@ -16,3 +18,5 @@ mod folding;
 mod opening;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod turns;

@@ -176,6 +176,13 @@ pub(crate) fn accepted(target: u8, number: u8) -> Fact {
     Fact::MessageAccepted { envelope: Box::new(envelope(target, number, Priority::Normal, None)) }
 }
 
+/// A message that says more than usual.
+pub(crate) fn accepted_with(target: u8, number: u8, change: impl FnOnce(&mut Envelope)) -> Fact {
+    let mut envelope = envelope(target, number, Priority::Normal, None);
+    change(&mut envelope);
+    Fact::MessageAccepted { envelope: Box::new(envelope) }
+}
+
 pub(crate) fn injected(number: u8, epoch: u64) -> Fact {
     Fact::MessageInjected { message_id: message(number), epoch: Epoch(epoch), evidence: Evidence::Shim }
 }

@@ -1,0 +1,115 @@
+//! What became of messages: which were given up, which turns are open, how many are on each rung.
+
+use std::collections::BTreeMap;
+
+use edgeplane_types::{AgentId, Authority, Channel, Epoch, MessageId, Rung};
+use rusqlite::{OptionalExtension, Row, params, types::Type};
+
+use super::{
+    ReadError, Reader,
+    inbox::{MESSAGES, message},
+    limit,
+};
+use crate::{
+    MessageRow, OpenTurn,
+    sqlite::{int, uint},
+};
+
+/// A column that holds an authority, as the model numbers it.
+fn authority(row: &Row<'_>, index: usize) -> rusqlite::Result<Authority> {
+    let number: i64 = row.get(index)?;
+    let found = usize::try_from(number).ok().and_then(|place| Authority::ALL.get(place));
+    found.copied().ok_or(rusqlite::Error::IntegralValueOutOfRange(index, number))
+}
+
+/// A column that holds a word.
+fn word<T>(row: &Row<'_>, index: usize, read: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let text: String = row.get(index)?;
+    read(&text).ok_or_else(|| rusqlite::Error::InvalidColumnType(index, text, Type::Text))
+}
+
+impl Reader {
+    /// The messages after position `cursor` that were given up and are neither dropped nor wait again, in the order of
+    /// their acceptance: those of one agent or of all. Those are the dead-lettered, rejected and expired ones, and
+    /// those of which is unknown whether they were delivered.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn dead_letters(
+        &self,
+        agent: Option<&AgentId>,
+        rows: usize,
+        cursor: u64,
+    ) -> Result<Vec<MessageRow>, ReadError> {
+        let (index, of_agent) = match agent {
+            Some(_) => ("message_given_up", "message.target = ?3"),
+            None => ("message_given_up_anywhere", "?3 IS NULL"),
+        };
+        let messages = MESSAGES.replace("FROM message", &format!("FROM message INDEXED BY {index}"));
+        let sql = format!(
+            "{messages} WHERE message.given_up = 1 AND message.accepted_pos > ?1 AND {of_agent}
+             ORDER BY message.accepted_pos LIMIT ?2"
+        );
+        self.with(|conn| {
+            conn.prepare_cached(&sql)?
+                .query_map(params![int(cursor), limit(rows), agent.map(AgentId::as_bytes)], message)?
+                .collect()
+        })
+    }
+
+    /// The messages that an epoch's program was given and whose turn has not ended, longest open first.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_turns(&self, agent: &AgentId, epoch: Epoch, rows: usize) -> Result<Vec<OpenTurn>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT id, open_since, authority, channel FROM message INDEXED BY message_open
+                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY open_since LIMIT ?3",
+            )?
+            .query_map(params![agent.as_bytes(), int(epoch.0), limit(rows)], |row| {
+                Ok(OpenTurn {
+                    message_id: MessageId::from_bytes(row.get(0)?),
+                    since_pos: uint(row, 1)?,
+                    authority: authority(row, 2)?,
+                    channel: word(row, 3, Channel::from_word)?,
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// The lightest authority among those messages; `None` if no turn is open.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_authority(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Authority>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT authority FROM message INDEXED BY message_open_authority
+                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY authority DESC LIMIT 1",
+            )?
+            .query_row(params![agent.as_bytes(), int(epoch.0)], |row| authority(row, 0))
+            .optional()
+        })
+    }
+
+    /// How many messages are on each rung, those of one agent or of all: each message once, so that the numbers add up
+    /// to those that were accepted. One that waits once more is counted on the rung where it is.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn counts(&self, agent: Option<&AgentId>) -> Result<BTreeMap<Rung, u64>, ReadError> {
+        let of_agent = if agent.is_some() { "target = ?1" } else { "?1 IS NULL" };
+        let sql = format!(
+            "SELECT rung, sum(messages) FROM rung_total WHERE {of_agent} GROUP BY rung HAVING sum(messages) > 0"
+        );
+        self.with(|conn| {
+            conn.prepare_cached(&sql)?
+                .query_map([agent.map(AgentId::as_bytes)], |row| {
+                    Ok((word(row, 0, Rung::from_word)?, uint(row, 1)?))
+                })?
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! Whose turn it is: senders, priorities, and the order in which an inbox is delivered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use edgeplane_store::{InboxFilter, Model, Store, Waiting, WaitingTotals};
+use edgeplane_types::{AgentId, Epoch, Fact, MessageId, Priority, SafeLabel};
+use proptest::prelude::*;
+
+use crate::support::{Maker, accepted_with, agent, assert_sound, injected, message, open, stream};
+
+/// Message `number` of a sender.
+fn sent(number: u8, sender: &str, priority: Priority) -> Fact {
+    accepted_with(1, number, |envelope| {
+        envelope.source.principal = sender.parse().unwrap();
+        envelope.priority = priority;
+    })
+}
+
+fn store(facts: impl IntoIterator<Item = Fact>) -> (tempfile::TempDir, Store, Maker) {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    store.append(maker.batch(stream(1), facts)).unwrap();
+    (dir, store, maker)
+}
+
+fn order(store: &Store, rows: usize) -> Vec<MessageId> {
+    let rows = store.reader().next_waiting(&agent(1), rows).unwrap();
+    rows.into_iter().map(|row| row.envelope.id).collect()
+}
+
+fn messages(numbers: impl IntoIterator<Item = u8>) -> Vec<MessageId> {
+    numbers.into_iter().map(message).collect()
+}
+
+/// Proves MSG-009, MSG-045.
+#[test]
+fn one_who_sends_much_does_not_hold_up_the_others() {
+    let normal = Priority::Normal;
+    let flood = (1..=6).map(|number| sent(number, "flood", normal));
+    let (_dir, store, maker) =
+        store(flood.chain([sent(11, "a", normal), sent(21, "b", normal), sent(12, "a", normal)]));
+    assert_eq!(order(&store, 99), messages([1, 11, 21, 2, 12, 3, 4, 5, 6]));
+    assert_eq!(order(&store, 4), messages([1, 11, 21, 2]), "a part is the beginning of the whole");
+
+    store.append(maker.batch(stream(1), [injected(1, 1), injected(11, 1), injected(21, 1)])).unwrap();
+    assert_eq!(order(&store, 99), messages([2, 12, 3, 4, 5, 6]));
+    // One who comes late and was never served goes first, one who was served waits for those served before.
+    store.append(maker.batch(stream(1), [sent(31, "c", normal), sent(22, "b", normal)])).unwrap();
+    assert_eq!(order(&store, 99), messages([31, 2, 12, 22, 3, 4, 5, 6]));
+    assert_sound(&store.reader());
+}
+
+/// Proves MSG-045.
+#[test]
+fn being_served_counts_at_every_priority() {
+    let (high, normal) = (Priority::High, Priority::Normal);
+    let (_dir, store, maker) =
+        store([sent(1, "a", normal), sent(2, "a", high), sent(3, "b", normal), sent(4, "b", normal)]);
+    assert_eq!(order(&store, 99), messages([2, 3, 1, 4]), "the list knows that `a` will have been served");
+    assert_eq!(order(&store, 2), messages([2, 3]));
+    store.append(maker.batch(stream(1), [injected(2, 1)])).unwrap();
+    assert_eq!(order(&store, 99), messages([3, 1, 4]));
+}
+
+/// Proves MSG-045.
+#[test]
+fn refused_message_is_a_turn_and_an_expired_one_is_not() {
+    let normal = Priority::Normal;
+    let all = [sent(1, "a", normal), sent(2, "a", normal), sent(3, "b", normal), sent(4, "b", normal)];
+    let (_dir, store, maker) = store(all);
+    let settle = |fact| store.append(maker.batch(stream(1), [fact])).unwrap();
+    settle(Fact::MessageExpired { message_id: message(1) });
+    assert_eq!(order(&store, 99), messages([2, 3, 4]));
+    settle(Fact::MessageRejected { message_id: message(2), reason: "too light".to_owned() });
+    settle(sent(5, "a", normal));
+    assert_eq!(order(&store, 99), messages([3, 5, 4]));
+}
+
+/// Proves MSG-018, MSG-045.
+#[test]
+fn requeued_message_is_its_senders_first_when_its_turn_comes() {
+    let normal = Priority::Normal;
+    let all = [sent(1, "a", normal), sent(2, "a", normal), sent(3, "b", normal)];
+    let (_dir, store, maker) = store(all);
+    let message_id = message(1);
+    let cut = Fact::MessageAmbiguous { message_id, epoch: Epoch(1), reason: "cut".to_owned() };
+    store.append(maker.batch(stream(1), [cut, Fact::MessageRequeued { message_id }])).unwrap();
+    assert_eq!(order(&store, 99), messages([3, 1, 2]));
+}
+
+/// What a test knows of an inbox: every waiting message with its place, and when each sender was served.
+#[derive(Debug, Default)]
+struct Known {
+    waiting: BTreeMap<u64, (Priority, SafeLabel, MessageId, u64)>,
+    served: BTreeMap<SafeLabel, u64>,
+}
+
+impl Known {
+    /// The order of delivery, found by looking at everything for each message.
+    fn order(&self) -> Vec<MessageId> {
+        let (mut left, mut served) = (self.waiting.clone(), self.served.clone());
+        let mut now = u64::MAX / 2;
+        let mut order = Vec::new();
+        while let Some((pos, (_, sender, id, _))) = left
+            .iter()
+            .min_by_key(|(pos, (priority, sender, ..))| {
+                (*priority, served.get(sender).copied().unwrap_or(0), **pos)
+            })
+            .map(|(pos, row)| (*pos, row.clone()))
+        {
+            now += 1;
+            served.insert(sender, now);
+            left.remove(&pos);
+            order.push(id);
+        }
+        order
+    }
+
+    fn totals(&self) -> WaitingTotals {
+        let of = |wanted| {
+            let rows = self.waiting.values().filter(|(priority, ..)| *priority == wanted);
+            rows.fold(Waiting::default(), |sum, (.., bytes)| Waiting {
+                messages: sum.messages + 1,
+                content_bytes: sum.content_bytes + bytes,
+            })
+        };
+        WaitingTotals { high: of(Priority::High), normal: of(Priority::Normal), low: of(Priority::Low) }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Deed {
+    Send(u8, Priority),
+    /// Delivers the next one.
+    Deliver,
+    /// Ends the waiting of the one at this place of the order, by one rung or another.
+    End(usize, bool),
+    /// Gives the one at this place of the order up, and lets it wait once more.
+    Again(usize),
+}
+
+fn any_deed() -> impl Strategy<Value = Deed> {
+    let priority = prop_oneof![
+        1 => Just(Priority::High),
+        4 => Just(Priority::Normal),
+        1 => Just(Priority::Low),
+    ];
+    prop_oneof![
+        6 => (0..4_u8, priority).prop_map(|(sender, priority)| Deed::Send(sender, priority)),
+        4 => Just(Deed::Deliver),
+        1 => (0..9_usize, any::<bool>()).prop_map(|(place, expires)| Deed::End(place, expires)),
+        1 => (0..9_usize).prop_map(Deed::Again),
+    ]
+}
+
+/// Does one deed to the store and to what is known; says how many events that made.
+fn perform(store: &Store, maker: &Maker, known: &mut Known, (number, deed): (u8, Deed)) {
+    let order = known.order();
+    let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap().events;
+    let end = |known: &mut Known, id: MessageId, served: Option<u64>| {
+        let pos = *known.waiting.iter().find(|(_, row)| row.2 == id).unwrap().0;
+        let row = known.waiting.remove(&pos).unwrap();
+        if let Some(served) = served {
+            known.served.insert(row.1.clone(), served);
+        }
+        (pos, row)
+    };
+    match deed {
+        Deed::Send(sender, priority) => {
+            let principal: SafeLabel = format!("sender-{sender}").parse().unwrap();
+            let fact = sent(number, principal.as_str(), priority);
+            let Fact::MessageAccepted { envelope } = &fact else { unreachable!() };
+            let bytes = envelope.content_bytes;
+            let pos = append(vec![fact])[0].pos;
+            known.waiting.insert(pos, (priority, principal, message(number), bytes));
+        }
+        Deed::Deliver => {
+            let Some(message_id) = order.first().copied() else { return };
+            let evidence = edgeplane_types::Evidence::Shim;
+            let pos = append(vec![Fact::MessageInjected { message_id, epoch: Epoch(1), evidence }])[0].pos;
+            end(known, message_id, Some(pos));
+        }
+        Deed::End(place, expires) => {
+            let Some(message_id) = order.get(place).copied() else { return };
+            let reason = "test".to_owned();
+            let fact = if expires {
+                Fact::MessageExpired { message_id }
+            } else {
+                Fact::MessageDeadLettered { message_id, reason }
+            };
+            let pos = append(vec![fact])[0].pos;
+            end(known, message_id, (!expires).then_some(pos));
+        }
+        Deed::Again(place) => {
+            let Some(message_id) = order.get(place).copied() else { return };
+            let reason = "test".to_owned();
+            let cut = Fact::MessageAmbiguous { message_id, epoch: Epoch(1), reason };
+            let events = append(vec![cut, Fact::MessageRequeued { message_id }]);
+            let (pos, row) = end(known, message_id, Some(events[0].pos));
+            known.waiting.insert(pos, row);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Proves MSG-009, MSG-045.
+    #[test]
+    fn order_of_delivery_is_what_the_rule_says(deeds in prop::collection::vec(any_deed(), 1..60)) {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, maker) = (open(dir.path()), Maker::default());
+        let mut known = Known::default();
+        for (number, deed) in deeds.into_iter().enumerate() {
+            perform(&store, &maker, &mut known, (u8::try_from(number).unwrap(), deed));
+            let expected = known.order();
+            for rows in [1, 2, 5, 99] {
+                let shown: Vec<_> = expected.iter().take(rows).copied().collect();
+                prop_assert_eq!(order(&store, rows), shown, "{} rows", rows);
+            }
+            let reader = store.reader();
+            prop_assert_eq!(reader.waiting_totals(&agent(1)).unwrap(), known.totals());
+            prop_assert_eq!(reader.waiting_count(&agent(1)).unwrap(), known.waiting.len() as u64);
+        }
+        let grown = store.reader().model_digest(Model::Messages).unwrap();
+        store.rebuild(Model::Messages).unwrap();
+        prop_assert_eq!(store.reader().model_digest(Model::Messages).unwrap(), grown);
+        assert_sound(&store.reader());
+    }
+}
+
+/// Proves MSG-019.
+#[test]
+fn what_waits_is_paged_and_found_by_id() {
+    let normal = Priority::Normal;
+    let all = (1..=7).map(|number| sent(number, ["a", "b"][usize::from(number % 2)], normal));
+    let (_dir, store, maker) = store(all);
+    store.append(maker.batch(stream(1), [injected(2, 1), injected(5, 1)])).unwrap();
+    let reader = store.reader();
+    let (mut after, mut found) = (0, Vec::new());
+    loop {
+        let page = reader.waiting_page(&agent(1), after, 2).unwrap();
+        assert!(page.len() <= 2);
+        let Some(last) = page.last() else { break };
+        after = last.accepted_pos;
+        found.extend(page.into_iter().map(|row| row.message_id));
+    }
+    assert_eq!(found, messages([1, 3, 4, 6, 7]));
+    let whole = reader.inbox(&agent(1), InboxFilter::Waiting, 99, 0).unwrap();
+    assert_eq!(whole.iter().map(|row| row.envelope.id).collect::<Vec<_>>(), found);
+
+    let among = |agent: &AgentId, numbers: &[u8]| {
+        let ids = messages(numbers.iter().copied());
+        let rows = reader.waiting_among(agent, &ids).unwrap();
+        rows.into_iter().map(|row| row.envelope.id).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(among(&agent(1), &[1, 2, 5, 7, 99]), messages([1, 7]).into_iter().collect());
+    assert!(among(&agent(2), &[1, 7]).is_empty());
+    assert!(reader.waiting_page(&agent(2), 0, 9).unwrap().is_empty());
+    assert_eq!(reader.waiting_totals(&agent(2)).unwrap(), WaitingTotals::default());
+}
