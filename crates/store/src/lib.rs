@@ -40,9 +40,10 @@ pub use audit::{AuditProgress, AuditReport, Problem, verify};
 pub use batch::{AppendError, Batch, Body, Committed, CommittedEvent, NewEvent};
 pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
-pub use reader::{InboxFilter, ReadError, Reader};
+pub use reader::{ActionFilter, InboxFilter, ReadError, Reader};
 pub use row::{
-    AgentFilter, AgentRow, EpochRow, GapRow, MemoryRow, MemoryTotals, MessageRow, OpenTurn, SegmentRow,
-    StoredBody, StreamHead, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, EpochRow, GapRow, KeyRow, MemoryRow, MemoryTotals, MessageRow,
+    Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow, SegmentRow,
+    StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -3,15 +3,22 @@
 //! A fold sees one event after the other and the rows that it made itself; no clock, no body, no other model. So a
 //! model's rows are a function of the record, and [`digest`](rebuild::digest) can prove it.
 
+mod actions;
 mod agents;
 mod epochs;
+mod keys;
 mod memory;
 mod messages;
+mod policies;
 mod recordings;
+mod schedules;
+mod tokens;
 
 pub(crate) mod rebuild;
 
-use edgeplane_types::{AgentId, Epoch, Event, MessageId, StreamName};
+use edgeplane_types::{
+    ActionId, AgentId, AgentName, Epoch, Event, MessageId, SafeLabel, StreamName, TokenId,
+};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::sqlite::is_constraint;
@@ -29,11 +36,32 @@ pub enum Model {
     Memory,
     /// Segments and gaps of recordings.
     Recordings,
+    /// Schedules and what became of each time they came due.
+    Schedules,
+    /// Pending actions and what was decided.
+    Actions,
+    /// Named tokens.
+    Tokens,
+    /// The node's keys.
+    Keys,
+    /// The rules in force, and what they refused.
+    Policies,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 5] = [Self::Agents, Self::Epochs, Self::Messages, Self::Memory, Self::Recordings];
+    pub const ALL: [Self; 10] = [
+        Self::Agents,
+        Self::Epochs,
+        Self::Messages,
+        Self::Memory,
+        Self::Recordings,
+        Self::Schedules,
+        Self::Actions,
+        Self::Tokens,
+        Self::Keys,
+        Self::Policies,
+    ];
 
     /// Its name.
     #[must_use]
@@ -44,6 +72,11 @@ impl Model {
             Self::Messages => "messages",
             Self::Memory => "memory",
             Self::Recordings => "recordings",
+            Self::Schedules => "schedules",
+            Self::Actions => "actions",
+            Self::Tokens => "tokens",
+            Self::Keys => "keys",
+            Self::Policies => "policies",
         }
     }
 
@@ -54,6 +87,11 @@ impl Model {
             Self::Messages => &messages::DEFINITION,
             Self::Memory => &memory::DEFINITION,
             Self::Recordings => &recordings::DEFINITION,
+            Self::Schedules => &schedules::DEFINITION,
+            Self::Actions => &actions::DEFINITION,
+            Self::Tokens => &tokens::DEFINITION,
+            Self::Keys => &keys::DEFINITION,
+            Self::Policies => &policies::DEFINITION,
         }
     }
 }
@@ -103,6 +141,33 @@ pub enum FoldError {
     /// The message is not one that was given up, so it cannot be dropped or wait once more.
     #[error("message {0} is not given up")]
     NotGivenUp(MessageId),
+    /// The agent has no schedule of this name.
+    #[error("schedule `{0}` is not declared")]
+    UnknownSchedule(AgentName),
+    /// The action was never opened.
+    #[error("action {0} was not opened")]
+    UnknownAction(ActionId),
+    /// The action was opened already.
+    #[error("action {0} is opened already")]
+    OpenedTwice(ActionId),
+    /// The action is decided, once and for all.
+    #[error("action {0} is resolved already")]
+    ResolvedAlready(ActionId),
+    /// The vote is about something else than what is asked.
+    #[error("the vote on action {0} names another digest")]
+    OtherDigest(ActionId),
+    /// The token was never made.
+    #[error("token {0} was not created")]
+    UnknownToken(TokenId),
+    /// A token with this id or this secret was made already.
+    #[error("token {0} is created already")]
+    TokenTwice(TokenId),
+    /// The node never had the key.
+    #[error("key `{0}` was not created")]
+    UnknownKey(SafeLabel),
+    /// The node has the key already.
+    #[error("key `{0}` is created already")]
+    KeyTwice(SafeLabel),
     /// The version is not newer than the key's newest.
     #[error("version {version} of key `{key}` is not newer")]
     StaleVersion {
@@ -153,6 +218,14 @@ impl Step<'_> {
         match self.event.stream {
             StreamName::Agent(agent) => Ok(agent),
             other @ (StreamName::Node(_) | StreamName::Workspace(_)) => Err(FoldError::WrongStream(other)),
+        }
+    }
+
+    /// Holds the event to a node's stream.
+    fn of_node(&self) -> Result<(), FoldError> {
+        match self.event.stream {
+            StreamName::Node(_) => Ok(()),
+            other @ (StreamName::Agent(_) | StreamName::Workspace(_)) => Err(FoldError::WrongStream(other)),
         }
     }
 

@@ -1,12 +1,16 @@
 //! Reading the record: any number of threads, each on a connection of its own that sees a state of the record as a
 //! whole. A reader never waits for the writer.
 
+mod actions;
 mod agents;
 mod events;
 mod fates;
 mod inbox;
 mod memory;
 mod order;
+mod policies;
+mod schedules;
+mod tokens;
 
 use std::{
     fmt, io,
@@ -27,6 +31,7 @@ use crate::{
     sqlite::{digest, json, uint},
 };
 
+pub use actions::ActionFilter;
 pub use inbox::InboxFilter;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
@@ -213,6 +218,11 @@ fn limit(rows: usize) -> i64 {
 /// The columns `pos, body, hash` as an event in its place.
 fn committed(row: &Row<'_>) -> rusqlite::Result<CommittedEvent> {
     Ok(CommittedEvent { pos: uint(row, 0)?, event: Arc::new(json::<Event>(row, 1)?), hash: digest(row, 2)? })
+}
+
+/// The event at a position that a model names.
+fn event_at(conn: &Connection, pos: i64) -> rusqlite::Result<Event> {
+    conn.prepare_cached("SELECT body FROM event WHERE pos = ?1")?.query_row([pos], |row| json(row, 0))
 }
 
 /// A model names an event of another kind than it folds.

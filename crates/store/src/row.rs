@@ -1,6 +1,8 @@
 //! What readers get: the rows of the read models as typed values.
 
+mod decided;
 mod messages;
+mod schedules;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
@@ -11,7 +13,9 @@ use edgeplane_types::{
     life::ExitStatus,
 };
 
+pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
+pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 
 /// An agent as its stream tells it.
 #[derive(Debug, Clone, PartialEq)]

@@ -170,6 +170,8 @@ impl<'a> Walk<'a> {
             Fact::TurnCompleted { output_digest, output_bytes: 1.., .. } => Some(output_digest),
             Fact::ItemReported { body_digest, body_bytes: 1.., .. } => Some(body_digest),
             Fact::MemoryPut { value_digest, value_bytes: 1.., .. } => Some(value_digest),
+            Fact::ScheduleDeclared { spec_digest, spec_bytes: 1.., .. } => Some(spec_digest),
+            Fact::ActionOpened { action } => action.subject_digest.as_ref(),
             _ => None,
         };
         let Some(text) = named else {

@@ -2,15 +2,20 @@
 
 use edgeplane_store::{AgentFilter, AppendError, Batch, InboxFilter, MemoryTotals, Model, NewEvent, Store};
 use edgeplane_types::{
-    Desired, Epoch, Evidence, Fact, Phase, Priority, Rung, Tenant, Timestamp,
+    Desired, Epoch, Evidence, Fact, Phase, Priority, Rung, StreamName, Tenant, Timestamp,
+    decision::ActionOutcome,
     fact::{Cause, Consumed},
     life::ExitStatus,
+    schedule::{MissReason, RunCause, SkipReason},
 };
 use proptest::prelude::*;
 
-use crate::support::{
-    Maker, accepted, agent, assert_sound, declared, desired, envelope, exited, injected, life, message, open,
-    process, put, started, starting, stream,
+use crate::{
+    decisions::{label, opened, refusal, resolved, scheduled, token, token_id, voted},
+    support::{
+        Maker, accepted, agent, assert_sound, declared, desired, envelope, exited, injected, life, message,
+        node, open, process, put, started, starting, stream,
+    },
 };
 
 fn store(facts: impl IntoIterator<Item = Fact>) -> (tempfile::TempDir, Store, Maker) {
@@ -271,6 +276,8 @@ fn any_fact(number: u8) -> impl Strategy<Value = Fact> {
         rung(|m, e| injected(m, e.0)),
         rung(|m, epoch| Fact::MessageAmbiguous { message_id: message(m), epoch, reason: "crash".to_owned() }),
         any_fate(),
+        any_schedule_fact(),
+        any_decision(number),
         (0..3_u8, 1..9_u64).prop_map(|(key, version)| put(&format!("key {key}"), version)),
         (0..3_u8, 1..9_u64)
             .prop_map(|(key, version)| Fact::MemoryDeleted { key: format!("key {key}"), version }),
@@ -303,8 +310,54 @@ fn any_fate() -> impl Strategy<Value = Fact> {
     })
 }
 
-fn any_batch() -> impl Strategy<Value = (u8, Vec<Fact>)> {
-    (1..4_u8).prop_flat_map(|number| (Just(number), prop::collection::vec(any_fact(number), 1..4)))
+fn any_schedule_fact() -> impl Strategy<Value = Fact> {
+    (0..2_u8, 0..9_u8, 0..99_i64).prop_map(|(name, kind, second)| {
+        let name = ["daily", "weekly"][usize::from(name)].parse().unwrap();
+        let due_at = Timestamp::from_micros(second * 1_000_000);
+        match kind {
+            0..=2 => scheduled(&name, if kind == 0 { "schedule" } else { "" }),
+            3 => Fact::ScheduleRemoved { name, reason: "test".to_owned() },
+            4 => Fact::SchedulePaused { name },
+            5 => Fact::ScheduleResumed { name },
+            6 => Fact::ScheduleRan { name, due_at, message_id: message(1), cause: RunCause::Due },
+            7 => {
+                let (reason, detail) = (SkipReason::Overlap, String::new());
+                Fact::ScheduleSkipped { name, due_at, reason, detail }
+            }
+            _ => {
+                let (from, to, reason) = (due_at, due_at, MissReason::NodeDown);
+                Fact::ScheduleMissed { name, from, to, count: 2, reason }
+            }
+        }
+    })
+}
+
+fn any_decision(number: u8) -> impl Strategy<Value = Fact> {
+    (0..3_u8, 0..3_u8).prop_map(move |(id, kind)| match kind {
+        0 => opened(number, id, 50),
+        1 => voted(id, "ann", "d"),
+        _ => resolved(id, ActionOutcome::Approved),
+    })
+}
+
+/// What the node itself decides.
+fn any_node_fact() -> impl Strategy<Value = Fact> {
+    (0..3_u8, 0..7_u8).prop_map(|(id, kind)| match kind {
+        0 => token(id, &format!("digest {id}")),
+        1 => Fact::TokenRevoked { token_id: token_id(id), reason: "test".to_owned() },
+        2 => Fact::KeyCreated { key_id: label(&format!("key-{id}")), public_key: "public".to_owned() },
+        3 => Fact::KeyRetired { key_id: label(&format!("key-{id}")) },
+        4 => Fact::PolicyLoaded { digest: id.to_string(), rules: 1, files: Vec::new() },
+        5 => Fact::PolicyRejected { file: "f".to_owned(), problem: "p".to_owned() },
+        _ => refusal(Some(id), 3),
+    })
+}
+
+fn any_batch() -> impl Strategy<Value = (StreamName, Vec<Fact>)> {
+    let of_agent = (1..4_u8)
+        .prop_flat_map(|number| (Just(stream(number)), prop::collection::vec(any_fact(number), 1..4)));
+    let of_node = (Just(node()), prop::collection::vec(any_node_fact(), 1..3));
+    prop_oneof![5 => of_agent, 1 => of_node]
 }
 
 proptest! {
@@ -315,8 +368,8 @@ proptest! {
     fn rebuilt_models_are_those_that_grew(history in prop::collection::vec(any_batch(), 1..40)) {
         let dir = tempfile::tempdir().unwrap();
         let (store, maker) = (open(dir.path()), Maker::default());
-        for (number, facts) in history {
-            match store.append(maker.batch(stream(number), facts)) {
+        for (stream, facts) in history {
+            match store.append(maker.batch(stream, facts)) {
                 Ok(_) | Err(AppendError::Refused { .. }) => {}
                 Err(other) => panic!("{other:?}"),
             }

@@ -7,6 +7,10 @@ mod auditing;
 #[cfg(test)]
 mod crashing;
 #[cfg(test)]
+mod deciding;
+#[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod erasing;
 #[cfg(test)]
 mod fates;
@@ -16,6 +20,8 @@ mod filling;
 mod folding;
 #[cfg(test)]
 mod opening;
+#[cfg(test)]
+mod scheduling;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

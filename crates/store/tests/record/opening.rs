@@ -6,7 +6,9 @@ use edgeplane_store::{AppendError, Damage, Health, Model, OpenError, Reader, Sto
 use edgeplane_types::Fact;
 use rusqlite::Connection;
 
-use crate::support::{Maker, OPTIONS, Tmpfs, assert_sound, audit, life, node, note, open, stream};
+use crate::support::{
+    Maker, OPTIONS, Tmpfs, accepted, agent, assert_sound, audit, injected, life, node, note, open, stream,
+};
 
 #[test]
 fn new_record_is_private_empty_and_sound() {
@@ -113,6 +115,63 @@ fn model_of_another_version_is_made_anew() {
     let (store, opening) = Store::open(dir.path(), &OPTIONS).unwrap();
     assert_eq!(opening.rebuilt, [Model::Messages]);
     assert_eq!(store.reader().model_digest(Model::Messages).unwrap(), expected);
+    assert_sound(&store.reader());
+}
+
+/// The messages of a record as they were kept before senders took turns.
+const OLD_MESSAGES: &str = "
+    DROP TABLE message;
+    CREATE TABLE message (
+        accepted_pos INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, target BLOB NOT NULL,
+        principal TEXT NOT NULL, key TEXT, priority INTEGER NOT NULL, expires INTEGER,
+        waiting INTEGER NOT NULL, state TEXT NOT NULL, epoch INTEGER, reason TEXT, receipts TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX message_inbox ON message (target, accepted_pos);
+    CREATE INDEX message_waiting ON message (target, priority, accepted_pos) WHERE waiting = 1;
+    CREATE INDEX message_expiry ON message (target, expires) WHERE waiting = 1 AND expires IS NOT NULL;
+    CREATE UNIQUE INDEX message_key ON message (target, principal, key) WHERE key IS NOT NULL;
+    UPDATE model SET version = 2 WHERE name = 'messages';";
+
+#[test]
+fn record_from_before_a_model_was_there_gets_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let maker = Maker::default();
+    store.append(life(&maker, 1)).unwrap();
+    store.append(maker.batch(stream(1), [accepted(1, 50), accepted(1, 51)])).unwrap();
+    let expected = Model::ALL.map(|model| store.reader().model_digest(model).unwrap());
+    drop(store);
+    let conn = Connection::open(dir.path().join(DATABASE_NAME)).unwrap();
+    conn.execute_batch(OLD_MESSAGES).unwrap();
+    let young = ["schedules", "actions", "tokens", "keys", "policies"];
+    let tables = [
+        "sender",
+        "lane",
+        "waiting_total",
+        "rung_total",
+        "schedule",
+        "occurrence",
+        "action",
+        "vote",
+        "token",
+        "node_key",
+        "policy",
+        "refusal",
+    ];
+    for model in young {
+        assert_eq!(conn.execute("DELETE FROM model WHERE name = ?1", [model]).unwrap(), 1, "{model}");
+    }
+    for table in tables {
+        conn.execute_batch(&format!("DROP TABLE {table};")).unwrap();
+    }
+    drop(conn);
+
+    let (store, opening) = Store::open(dir.path(), &OPTIONS).unwrap();
+    let names: Vec<_> = opening.rebuilt.iter().map(|model| model.as_str()).collect();
+    assert_eq!(names, [&["messages"], young.as_slice()].concat());
+    assert_eq!(Model::ALL.map(|model| store.reader().model_digest(model).unwrap()), expected);
+    assert_eq!(store.reader().waiting_count(&agent(1)).unwrap(), 2);
+    store.append(maker.batch(stream(1), [injected(50, 1)])).unwrap();
     assert_sound(&store.reader());
 }
 

@@ -91,6 +91,7 @@ fn body_of(event: &NewEvent) -> Option<Body> {
         Fact::AgentDeclared { .. } => Some(text_body("manifest")),
         Fact::MessageAccepted { envelope } => Some(text_body(&envelope.id.to_string())),
         Fact::MemoryPut { key, .. } => Some(text_body(key)),
+        Fact::ScheduleDeclared { .. } => Some(text_body("schedule")),
         _ => None,
     }
 }

@@ -1,0 +1,95 @@
+//! Facts of schedules, actions, tokens and policy.
+
+use edgeplane_types::{
+    ActionId, AgentName, Channel, Epoch, Fact, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp,
+    TokenId, TokenKind,
+    decision::{Action, ActionKind, ActionOutcome, Verdict},
+};
+
+use crate::support::{agent, message, text_body};
+
+pub(crate) fn label(text: &str) -> SafeLabel {
+    text.parse().unwrap()
+}
+
+pub(crate) fn action_id(number: u8) -> ActionId {
+    ActionId::from_parts(u64::from(number), [number; 10])
+}
+
+pub(crate) fn action(asker: u8, number: u8, expires: i64) -> Action {
+    Action {
+        id: action_id(number),
+        kind: ActionKind::Approval,
+        agent_id: agent(asker),
+        epoch: Epoch(1),
+        principal: label("asker"),
+        prompt: "may I".to_owned(),
+        choices: Vec::new(),
+        schema: None,
+        digest: "d".repeat(64),
+        subject_digest: None,
+        roles: vec![label("release")],
+        quorum: 2,
+        expires_at: Timestamp::from_micros(expires),
+        causation: Some(message(1)),
+    }
+}
+
+pub(crate) fn opened(asker: u8, number: u8, expires: i64) -> Fact {
+    Fact::ActionOpened { action: Box::new(action(asker, number, expires)) }
+}
+
+pub(crate) fn voted(number: u8, who: &str, digest: &str) -> Fact {
+    let (action_id, digest) = (action_id(number), digest.repeat(64));
+    Fact::ActionVoted { action_id, principal: label(who), digest, verdict: Verdict::Approve }
+}
+
+pub(crate) fn resolved(number: u8, outcome: ActionOutcome) -> Fact {
+    Fact::ActionResolved {
+        action_id: action_id(number),
+        outcome,
+        answer: Some(serde_json::json!({ "go": true })),
+        by: vec![label("ann"), label("bob")],
+        reason: "quorum".to_owned(),
+    }
+}
+
+pub(crate) fn token_id(number: u8) -> TokenId {
+    TokenId::from_parts(u64::from(number), [number; 10])
+}
+
+pub(crate) fn token(number: u8, secret_digest: &str) -> Fact {
+    Fact::TokenCreated {
+        token_id: token_id(number),
+        kind: TokenKind::Service,
+        principal: label("ci"),
+        scopes: vec![Scope::Signal],
+        roles: vec![label("release")],
+        secret_digest: secret_digest.to_owned(),
+        expires_at: Some(Timestamp::from_micros(99)),
+    }
+}
+
+/// Refused requests of one kind.
+pub(crate) fn refusal(of: Option<u8>, count: u64) -> Fact {
+    Fact::RequestRefused {
+        action: PolicyAction::Send,
+        agent_id: of.map(agent),
+        principal: label("eve"),
+        channel: Some(Channel::Peer),
+        layer: PolicyLayer::Node,
+        rule: label("quiet"),
+        reason: "not at night".to_owned(),
+        count,
+    }
+}
+
+pub(crate) fn scheduled(name: &AgentName, spec: &str) -> Fact {
+    Fact::ScheduleDeclared {
+        name: name.clone(),
+        // Only the usual one has a body.
+        spec_digest: text_body(spec).digest().to_string(),
+        spec_bytes: if spec == "schedule" { 8 } else { 0 },
+        in_manifest: true,
+    }
+}
