@@ -141,7 +141,9 @@ fn the_unproven_are_heard_a_little_and_not_by_agents_of_high_risk() {
         check(&Class { channel: *channel, ..class.clone() }, "no-permit", None);
     }
     Arc::make_mut(&mut class.target).risk = Risk::High;
-    check(&class, "high-risk-needs-proof", None);
+    for proof in Proof::ALL {
+        check(&Class { proof: *proof, ..class.clone() }, "high-risk-needs-proof", None);
+    }
 
     let mut class = message(SubjectKind::Agent, Channel::Peer);
     Arc::make_mut(&mut class.target).risk = Risk::High;
