@@ -3,6 +3,8 @@
 //! Owns the sender's half: who speaks on which channel, what led to it, what it can weigh at most. Rules are asked at
 //! the gate; the inbox, its bounds and the record are the engine's of the agent that is spoken to.
 
+use std::sync::Arc;
+
 use edgeplane_driver::render;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, Epoch, ErrorName, Ingress, MessageId, OnBehalfOf, Part,
@@ -92,7 +94,7 @@ pub(crate) struct Admitted {
 
 /// Says something to an agent: durable when it returns.
 pub(crate) async fn say(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     caller: &Caller,
     agent: &AgentHandle,
     saying: Saying,
@@ -103,7 +105,7 @@ pub(crate) async fn say(
 
 /// Decides whether something may be said and what it weighs; nothing is written but a refusal.
 pub(crate) fn admit(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     caller: &Caller,
     agent: &AgentHandle,
     saying: Saying,

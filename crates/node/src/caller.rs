@@ -62,7 +62,7 @@ impl Caller {
     }
 
     /// A caller that nothing is known of.
-    fn unknown(note: String) -> Self {
+    pub(crate) fn unknown(note: String) -> Self {
         Self {
             agent: None,
             principal: SafeLabel::sanitized("unknown"),

@@ -115,16 +115,16 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         | Request::SchedulePause(_)
         | Request::ScheduleResume(_)
         | Request::ScheduleRemove(_)
-        | Request::RuleList(_)
-        | Request::DecisionExplain(_)
-        | Request::RuleCheck(_)
-        | Request::RuleReload(_)
         | Request::TokenCreate(_)
         | Request::TokenList(_)
         | Request::TokenRevoke(_)
         | Request::TokenEpoch(_)
         | Request::KeyList(_)
         | Request::KeyRotate(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
+        Request::RuleList(_) => raw(methods::policy::list(session)),
+        Request::DecisionExplain(params) => raw(methods::policy::explain(session, &params)?),
+        Request::RuleCheck(params) => raw(methods::policy::check(session, params).await?),
+        Request::RuleReload(_) => raw(methods::policy::reload(session).await),
         Request::AgentAttach(params) => raw(methods::terminals::attach(session, params).await?),
         Request::AgentDetach(params) => raw(methods::terminals::detach(session, &params)?),
         Request::AgentWrite(params) => raw(methods::terminals::write(session, params).await?),
@@ -147,7 +147,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
 fn check_audience(session: &Session, method: &str) -> Result<(), RpcError> {
     let Some(row) = catalogue::find(method) else { return Ok(()) };
     let allowed = match row.audience {
-        Audience::Anyone | Audience::OwnerOrOperator => true,
+        Audience::Anyone | Audience::OwnerOrOperator | Audience::Governed => true,
         Audience::Operator => session.caller.is_operator(),
     };
     if allowed {

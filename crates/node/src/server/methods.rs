@@ -7,6 +7,7 @@ pub(super) mod core;
 pub(super) mod install;
 pub(super) mod memory;
 pub(super) mod messages;
+pub(super) mod policy;
 mod retired;
 pub(super) mod streams;
 pub(super) mod terminals;

@@ -18,6 +18,7 @@ use super::{Session, agents::reached};
 use crate::{
     agent::{self, AgentHandle, AgentIdentity, Birth, Command, LifeRequest},
     artifact,
+    profile::own_rules,
     record::{Draft, Origin, refused},
     shared::Shared,
 };
@@ -101,6 +102,12 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
         let resolved = found.manifest.resolved_from(&folder).map_err(|error| {
             RpcError::new(ErrorName::InvalidManifest, format!("{}:{}: {error}", found.file, found.line))
         })?;
+        if let Err(problems) = own_rules(&resolved) {
+            let lines: Vec<String> =
+                problems.iter().map(|problem| format!("{}:{}: {problem}", found.file, found.line)).collect();
+            return Err(RpcError::new(ErrorName::InvalidManifest, lines.join("\n"))
+                .hint("nothing was changed; lines and columns are those of the rules' own text"));
+        }
         if let Some(what) = not_served(&resolved) {
             let error = format!("{}:{}: {what} is not served by this version", found.file, found.line);
             return Err(RpcError::new(ErrorName::InvalidManifest, error));
@@ -124,9 +131,6 @@ fn not_served(manifest: &Manifest) -> Option<&'static str> {
     }
     if !spec.subscriptions.is_empty() {
         return Some("spec.subscriptions");
-    }
-    if spec.policy.is_some() {
-        return Some("spec.policy");
     }
     None
 }
