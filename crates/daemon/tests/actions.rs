@@ -462,6 +462,52 @@ fn number_that_waits_is_bounded_and_a_decision_needs_no_room() {
     node.verify();
 }
 
+/// Proves LIFE-025.
+#[test]
+fn who_waits_for_a_person_may_be_quiet() {
+    let node = Node::start();
+    run(&node, "alpha", "health: { quietFor: 1s, onFailure: report }");
+    let mut alpha = as_agent(&node, "alpha");
+    let action = open(&mut alpha, approval(json!({})));
+    node.signal("alpha", "work", Some(Rung::Injected));
+    let over = SystemClock.now().plus_millis(1_500);
+    eventually("it would be found quiet", || SystemClock.now() > over);
+    assert_ne!(node.get("alpha").status.healthy, Some(false));
+    decide(&node, &action, approve()).unwrap();
+    eventually("it is found quiet afterwards", || node.get("alpha").status.healthy == Some(false));
+    node.verify();
+}
+
+/// Of many that decide at the same moment, one does.
+///
+/// Proves ACT-009.
+#[test]
+fn first_of_many_deciders_decides() {
+    let node = Node::start();
+    let log = run(&node, "alpha", "");
+    for _ in 0..4 {
+        let action = open(&mut as_agent(&node, "alpha"), approval(json!({})));
+        let deciders = [approve(), deny(), approve(), deny()].map(|verdict| {
+            let (mut connection, action) = (node.connect(), action.clone());
+            std::thread::spawn(move || decide_by(&mut connection, &action, verdict))
+        });
+        let results = deciders.map(|decider| decider.join().unwrap());
+        let outcome = get(&node, &action)["outcome"].as_str().unwrap().to_owned();
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+        for result in results {
+            match result {
+                Ok(view) => assert_eq!(view["outcome"], json!(outcome)),
+                refused => {
+                    assert_refused(refused, ErrorName::InvalidState, &format!("action is already {outcome}"))
+                }
+            }
+        }
+        assert_told_once(&node, "alpha", &log, &action, &outcome);
+    }
+    assert_eq!(counts(&node, "alpha"), [4, 4, 4]);
+    node.verify();
+}
+
 /// Proves ACT-001 and ACT-002.
 #[test]
 fn what_cannot_be_asked_leaves_nothing() {

@@ -191,6 +191,11 @@ impl Actor {
         ActivityReport { state, evidence: Evidence::Protocol }
     }
 
+    /// Whether it asks a person something that is not decided.
+    pub(super) fn awaits_a_person(&self) -> bool {
+        self.pending_actions().is_ok_and(|(approvals, questions)| approvals > 0 || questions > 0)
+    }
+
     async fn vote(&mut self, id: ActionId, vote: Vote, teller: Teller) -> Result<ActionRow, RpcError> {
         let row = self.action_row(id)?;
         let state = state_of(&row)?;
