@@ -87,6 +87,7 @@ pub(crate) enum Command {
     Ps(command::agent::list::ListArgs),
     Signal(Box<command::signal::SignalArgs>),
     Inbox(command::inbox::InboxArgs),
+    Action(command::action::ActionArgs),
     Attach(command::attach::AttachArgs),
     Logs(command::logs::LogsArgs),
     Replay(command::replay::ReplayArgs),

@@ -2,6 +2,7 @@
 //!
 //! Owns the way from a command's end to the exit code. Each module below owns one command, its words included.
 
+pub(crate) mod action;
 pub(crate) mod agent;
 pub(crate) mod apply;
 pub(crate) mod attach;
@@ -82,6 +83,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Agent(args) => agent::run(&args, context),
         Command::Ps(args) => agent::list::run(&args, context),
         Command::Signal(args) => signal::run(*args, context),
+        Command::Action(args) => action::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),

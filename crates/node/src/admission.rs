@@ -169,16 +169,16 @@ pub(crate) fn admit(
 }
 
 /// What led to a message of an agent.
-struct Led {
+pub(crate) struct Led {
     /// What it can weigh at most, by what led to it.
-    authority: Authority,
-    hops: u32,
-    causation: Option<MessageId>,
+    pub(crate) authority: Authority,
+    pub(crate) hops: u32,
+    pub(crate) causation: Option<MessageId>,
 }
 
 /// A message weighs no more than what led to it: the message that its sender names, and every one that the sender is
 /// still busy with. One that came to somebody else is no cause of it.
-fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
+pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
     let CallingAgent { id, epoch, .. } = sender;
     let open = open_authority(shared, sender)?.unwrap_or(Authority::Trusted);
     let named = [saying.causation, saying.reply_to].into_iter().flatten();

@@ -32,6 +32,7 @@ pub(crate) struct Caller {
     pub(crate) assurance: Assurance,
     /// What the caller's messages can weigh at most.
     pub(crate) authority_max: Authority,
+    /// What is doubtful about it; of the node, the rule by which it speaks.
     pub(crate) note: Option<String>,
 }
 
@@ -58,6 +59,18 @@ impl Caller {
             assurance,
             authority_max: AGENT_AUTHORITY_MAX,
             note: None,
+        }
+    }
+
+    /// The node itself, by one of its rules.
+    pub(crate) fn node(name: SafeLabel, rule: &str, assurance: Assurance) -> Self {
+        Self {
+            agent: None,
+            principal: name,
+            proof: Proof::Node,
+            assurance,
+            authority_max: Authority::Trusted,
+            note: Some(rule.to_owned()),
         }
     }
 
@@ -88,6 +101,7 @@ impl Caller {
         match (&self.agent, self.proof) {
             (Some(_), _) => Channel::Peer,
             (None, Proof::Uid) => Channel::Operator,
+            (None, Proof::Node) => Channel::System,
             (None, _) => Channel::External,
         }
     }
@@ -100,6 +114,9 @@ impl Caller {
     pub(crate) fn actor(&self) -> Actor {
         match &self.agent {
             Some(agent) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
+            None if self.proof == Proof::Node => {
+                Actor::Node { rule: SafeLabel::sanitized(self.note.as_deref().unwrap_or("node")) }
+            }
             None => Actor::Operator { name: self.principal.clone() },
         }
     }

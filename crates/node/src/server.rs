@@ -84,7 +84,7 @@ pub(crate) async fn call_for_agent(
     effect: Arc<Notify>,
 ) -> Vec<u8> {
     let ((method, mut params), (id, key)) = (call, names);
-    if method == "runtime/agent.signal"
+    if matches!(method, "runtime/agent.signal" | "runtime/action.open")
         && let Some(fields) = params.as_object_mut()
     {
         fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));

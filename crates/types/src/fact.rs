@@ -377,6 +377,8 @@ pub enum Fact {
         answer: Option<serde_json::Value>,
         by: Vec<SafeLabel>,
         reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told_by: Option<MessageId>,
     },
 
     /// A turn ended.

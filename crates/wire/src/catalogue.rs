@@ -266,7 +266,7 @@ catalogue! {
 
     /// Asks a person: a question, or leave to do something.
     "runtime/action.open" ActionOpen(api::action::OpenParams) -> api::action::ActionView,
-        Write, OwnerOrOperator, [NotFound, InvalidParams, IdempotencyMismatch, StorageFull], "0.2";
+        Write, OwnerOrOperator, [NotFound, InvalidParams, TooLarge, Backpressure, IdempotencyMismatch, StorageFull], "0.2";
     /// Lists what waits for a person.
     "runtime/action.list" ActionList(api::action::ListParams) -> api::action::ListResult,
         Read, OwnerOrOperator, [NotFound], "0.2";
@@ -275,7 +275,7 @@ catalogue! {
         Read, OwnerOrOperator, [NotFound], "0.2";
     /// Approves, denies or answers an action.
     "runtime/action.decide" ActionDecide(api::action::DecideParams) -> api::action::ActionView,
-        Write, Anyone, [NotFound, InvalidState, Conflict, PermissionDenied, PolicyBlocked, StorageFull], "0.2";
+        Write, Anyone, [NotFound, InvalidParams, InvalidState, Conflict, PermissionDenied, PolicyBlocked, StorageFull], "0.2";
     /// Takes an action back.
     "runtime/action.cancel" ActionCancel(api::action::ActionParams) -> api::action::ActionView,
         Write, OwnerOrOperator, [NotFound, InvalidState, StorageFull], "0.2";

@@ -14,7 +14,7 @@ use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
-    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, MessageId, Part, Receipt, Rung,
+    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part, Receipt, Rung,
 };
 use edgeplane_wire::{
     cast::CastEvent,
@@ -87,7 +87,8 @@ impl Actor {
         }
         let id = self.identity.id;
         let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
-        if waiting >= u64::from(self.manifest.spec.inbox.max) {
+        // What is decided must not wait for room: there was some when it was asked.
+        if waiting >= u64::from(self.manifest.spec.inbox.max) && saying.ingress != Ingress::Action {
             let error = RpcError::new(
                 ErrorName::Backpressure,
                 format!("{waiting} messages wait for agent `{}` already", self.identity.name),

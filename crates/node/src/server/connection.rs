@@ -167,6 +167,7 @@ fn weight(method: &str) -> u32 {
         "runtime/recording.read"
         | "stream/read"
         | "runtime/agent.list"
+        | "runtime/action.list"
         | "runtime/inbox.list"
         | "memory/entry.list"
         | "memory/entry.history" => LIST_WEIGHT,

@@ -28,7 +28,7 @@ pub(super) async fn request(
     let context = take_context(&mut params)?;
     check_tenant(&context)?;
     if let (Some(key), Some(fields)) = (&context.idempotency_key, params.as_object_mut())
-        && method == "runtime/agent.signal"
+        && matches!(method, "runtime/agent.signal" | "runtime/action.open")
     {
         fields.entry("idempotency_key").or_insert_with(|| Value::String(key.clone()));
     }
@@ -94,6 +94,11 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
         Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
         Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::ActionOpen(params) => raw(methods::actions::open(session, params).await?),
+        Request::ActionList(params) => raw(methods::actions::list(session, params).await?),
+        Request::ActionGet(params) => raw(methods::actions::get(session, &params)?),
+        Request::ActionDecide(params) => raw(methods::actions::decide(session, params).await?),
+        Request::ActionCancel(params) => raw(methods::actions::cancel(session, &params).await?),
         // Served from the next commits on.
         Request::MessageSubmit(_)
         | Request::TopicPublish(_)
@@ -104,11 +109,6 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         | Request::DeadLetterList(_)
         | Request::DeadLetterReplay(_)
         | Request::DeadLetterDrop(_)
-        | Request::ActionOpen(_)
-        | Request::ActionList(_)
-        | Request::ActionGet(_)
-        | Request::ActionDecide(_)
-        | Request::ActionCancel(_)
         | Request::ScheduleList(_)
         | Request::ScheduleHistory(_)
         | Request::ScheduleRun(_)

@@ -1,5 +1,6 @@
 //! The methods of the catalogue, one module a profile or object.
 
+pub(super) mod actions;
 pub(super) mod agents;
 pub(super) mod apply;
 pub(super) mod audit;

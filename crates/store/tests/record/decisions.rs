@@ -59,6 +59,7 @@ pub(crate) fn action(asker: u8, number: u8, expires: i64) -> Action {
         quorum: 2,
         expires_at: Timestamp::from_micros(expires),
         causation: Some(message(1)),
+        idempotency_key: Some(format!("key-{number}")),
     }
 }
 
@@ -78,6 +79,7 @@ pub(crate) fn resolved(number: u8, outcome: ActionOutcome) -> Fact {
         answer: Some(serde_json::json!({ "go": true })),
         by: vec![label("ann"), label("bob")],
         reason: "quorum".to_owned(),
+        told_by: Some(message(2)),
     }
 }
 
