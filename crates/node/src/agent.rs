@@ -18,6 +18,7 @@ mod retention;
 mod terminal;
 mod view;
 mod viewers;
+mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
