@@ -4,6 +4,7 @@
 //! decided in one order.
 
 mod adopt;
+mod dead_letters;
 mod delivery;
 mod expiry;
 mod facts;
@@ -26,8 +27,8 @@ use edgeplane_lifecycle::{self as lifecycle, RestartMode};
 use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
-    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName,
-    Tenant, Timestamp, identity::ProcessIdentity,
+    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, SessionId,
+    StreamName, Tenant, Timestamp, identity::ProcessIdentity,
 };
 use edgeplane_wire::{
     api::{
@@ -48,6 +49,7 @@ use crate::{
     admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, screen::Screen, shared::Shared,
 };
 
+pub(crate) use dead_letters::LetterRequest;
 pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
@@ -84,6 +86,7 @@ pub(crate) enum Command {
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
+    DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
     Detach(String, &'static str),
@@ -408,6 +411,10 @@ impl Actor {
             Command::Signal(admitted, reply) => {
                 let result = self.accept(*admitted, |_id| Vec::new()).await;
                 drop(reply.send(result));
+                self.pump().await;
+            }
+            Command::DeadLetter(id, request, origin, reply) => {
+                drop(reply.send(self.dead_letter(id, request, &origin).await));
                 self.pump().await;
             }
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),

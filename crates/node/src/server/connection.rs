@@ -168,6 +168,7 @@ fn weight(method: &str) -> u32 {
         | "stream/read"
         | "runtime/agent.list"
         | "runtime/inbox.list"
+        | "runtime/dead_letter.list"
         | "memory/entry.list"
         | "memory/entry.history" => LIST_WEIGHT,
         _ => 1,

@@ -27,10 +27,8 @@ pub(super) async fn request(
 ) -> Result<Box<RawValue>, RpcError> {
     let context = take_context(&mut params)?;
     check_tenant(&context)?;
-    if let (Some(key), Some(fields)) = (&context.idempotency_key, params.as_object_mut())
-        && method == "runtime/agent.signal"
-    {
-        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.clone()));
+    if let Some(key) = &context.idempotency_key {
+        put_key(method, &mut params, key);
     }
     let request = Request::read(method, params)?;
     let Some(deadline_ms) = context.deadline_ms else { return call(session, request).await };
@@ -42,6 +40,24 @@ pub(super) async fn request(
             format!("{method} was not done in {deadline_ms} ms"),
         )
         .effect(edgeplane_types::error::Effect::Unknown)),
+    }
+}
+
+/// Methods that take a key against acting twice.
+const KEYED_METHODS: [&str; 5] = [
+    "runtime/agent.signal",
+    "runtime/agent.ask",
+    "runtime/agent.broadcast",
+    "runtime/topic.publish",
+    "runtime/message.submit",
+];
+
+/// Gives a request the key that came with it, unless it has one of its own.
+pub(super) fn put_key(method: &str, params: &mut Value, key: &str) {
+    if KEYED_METHODS.contains(&method)
+        && let Some(fields) = params.as_object_mut()
+    {
+        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
     }
 }
 
@@ -89,19 +105,9 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentRelease(params) => raw(methods::agents::release(session, params).await?),
         Request::AgentWait(params) => raw(methods::agents::wait(session, params).await?),
         Request::EpochList(params) => raw(methods::agents::epochs(session, &params).await?),
-        Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
-        Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
-        Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
         // Served from the next commits on.
-        Request::MessageSubmit(_)
-        | Request::TopicPublish(_)
-        | Request::AgentBroadcast(_)
-        | Request::AgentAsk(_)
-        | Request::MessageVerify(_)
+        Request::MessageVerify(_)
         | Request::MessageSign(_)
-        | Request::DeadLetterList(_)
-        | Request::DeadLetterReplay(_)
-        | Request::DeadLetterDrop(_)
         | Request::ActionOpen(_)
         | Request::ActionList(_)
         | Request::ActionGet(_)
@@ -138,6 +144,24 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
+        of_messages => call_about_messages(session, of_messages).await,
+    }
+}
+
+/// Serves what is about messages.
+async fn call_about_messages(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
+        Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
+        Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::MessageSubmit(params) => raw(methods::messages::submit(session, params).await?),
+        Request::TopicPublish(params) => raw(methods::spread::publish(session, params).await?),
+        Request::AgentBroadcast(params) => raw(methods::spread::broadcast(session, params).await?),
+        Request::AgentAsk(params) => raw(methods::ask::ask(session, params).await?),
+        Request::DeadLetterList(params) => raw(methods::dead_letters::list(session, params).await?),
+        Request::DeadLetterReplay(params) => raw(methods::dead_letters::replay(session, params).await?),
+        Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
+        other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
 }
 
