@@ -4,9 +4,11 @@
 
 pub(crate) mod agent;
 pub(crate) mod apply;
+pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod completion;
+pub(crate) mod content;
 pub(crate) mod daemon;
 pub(crate) mod delete;
 pub(crate) mod describe;
@@ -15,10 +17,12 @@ pub(crate) mod events;
 pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod memory;
+pub(crate) mod message;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
+pub(crate) mod spread;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -81,7 +85,11 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Agent(args) => agent::run(&args, context),
         Command::Ps(args) => agent::list::run(&args, context),
         Command::Signal(args) => signal::run(*args, context),
+        Command::Ask(args) => ask::run(*args, context),
+        Command::Publish(args) => spread::publish(*args, context),
+        Command::Broadcast(args) => spread::broadcast(*args, context),
         Command::Inbox(args) => inbox::run(&args, context),
+        Command::Message(args) => message::run(*args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
