@@ -5,7 +5,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use edgeplane_driver::{native, render, render::Attempt, terminal};
+use edgeplane_driver::{
+    native,
+    render::{self, Attempt, Bounds},
+    terminal,
+};
 use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
@@ -189,7 +193,7 @@ impl Actor {
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
         let bytes = match self.manifest.spec.driver.clone() {
-            Driver::Native { .. } => native::deliver(&envelope, &parts, attempt),
+            Driver::Native { .. } => native::deliver(&envelope, &parts, attempt, Bounds::NATIVE),
             Driver::Terminal { comment, submit, .. } => {
                 if envelope.authority > Authority::Delegated {
                     let reason =
@@ -197,7 +201,7 @@ impl Actor {
                     return self.settle([Fact::MessageRejected { message_id, reason }]).await;
                 }
                 let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-                terminal::keys(&render::render(&envelope, &parts, attempt), &typing)
+                terminal::keys(&render::render(&envelope, &parts, attempt, Bounds::TERMINAL), &typing)
             }
         };
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };

@@ -5,7 +5,10 @@
 
 use std::time::Duration;
 
-use edgeplane_driver::native::{self, NOTICE, Said, SessionStart};
+use edgeplane_driver::{
+    native::{self, Said, SessionStart},
+    notice::NOTICE,
+};
 use edgeplane_store::AppendError;
 use edgeplane_substrate::Place;
 use edgeplane_types::{

@@ -30,6 +30,8 @@ pub(super) async fn request(
     if let Some(key) = &context.idempotency_key {
         put_key(method, &mut params, key);
     }
+    // Before the parameters are read: whoever may not call it learns nothing of what it takes.
+    check_audience(session, method)?;
     let request = Request::read(method, params)?;
     let Some(deadline_ms) = context.deadline_ms else { return call(session, request).await };
     let deadline = Duration::from_millis(deadline_ms.min(DEADLINE_MS_MAX));
@@ -82,7 +84,7 @@ fn check_tenant(context: &RequestContext) -> Result<(), RpcError> {
 
 /// Serves a request whose parameters have been read.
 pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
-    check_audience(session, &request)?;
+    check_audience(session, request.method())?;
     match request {
         Request::CoreInitialize(params) => raw(methods::core::initialize(session, &params)?),
         Request::CoreDescribe(params) => raw(methods::core::describe(&params)),
@@ -166,8 +168,8 @@ async fn call_about_messages(session: &Session, request: Request) -> Result<Box<
 }
 
 /// Refuses what a caller may not do, and names the rule. Whether an agent asks for itself, the method checks.
-fn check_audience(session: &Session, request: &Request) -> Result<(), RpcError> {
-    let Some(row) = catalogue::find(request.method()) else { return Ok(()) };
+fn check_audience(session: &Session, method: &str) -> Result<(), RpcError> {
+    let Some(row) = catalogue::find(method) else { return Ok(()) };
     let allowed = match row.audience {
         Audience::Anyone | Audience::OwnerOrOperator => true,
         Audience::Operator => session.caller.is_operator(),

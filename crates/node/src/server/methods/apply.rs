@@ -86,9 +86,13 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
         .iter()
         .map(|document| SourceFile { name: &document.file, text: &document.text })
         .collect();
-    let sourced = parse_set(&files).map_err(|problems| wrong(&problems))?;
+    let set = parse_set(&files).map_err(|problems| wrong(&problems))?;
+    if let Some(found) = set.schedules.first() {
+        let error = format!("{}:{}: kind Schedule is not served by this version", found.file, found.line);
+        return Err(RpcError::new(ErrorName::InvalidManifest, error));
+    }
     let mut manifests = Vec::new();
-    for found in sourced {
+    for found in set.agents {
         let document = params.documents.iter().find(|document| document.file == found.file);
         let folder = document.map_or("/", |document| document.folder.as_str());
         let folder: FilePath = folder.parse().map_err(|error| {
@@ -114,6 +118,15 @@ fn not_served(manifest: &Manifest) -> Option<&'static str> {
     }
     if spec.secrets.iter().any(|secret| secret.form == SecretForm::Fd) {
         return Some("spec.secrets[].as: fd");
+    }
+    if !spec.schedules.is_empty() {
+        return Some("spec.schedules");
+    }
+    if !spec.subscriptions.is_empty() {
+        return Some("spec.subscriptions");
+    }
+    if spec.policy.is_some() {
+        return Some("spec.policy");
     }
     None
 }
