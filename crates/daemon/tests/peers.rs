@@ -413,8 +413,7 @@ fn submitted_content_is_what_it_is() {
         assert_eq!((view.ingress.as_str(), view.source.as_str().starts_with("uid-")), ("submit", true));
         assert_eq!(view.rule.unwrap().as_str(), "submitted-content");
         let shown = serde_json::to_value(view.origin.unwrap()).unwrap();
-        let expected =
-            if channel == "document" { json!({ "uri": "notes/[2Jplan.md" }) } else { origin.clone() };
+        let expected = if channel == "document" { json!({ "uri": "notes/plan.md" }) } else { origin.clone() };
         assert_eq!(shown, expected);
         eventually("it is delivered", || {
             let last = log_of(&node, "reader").pop();

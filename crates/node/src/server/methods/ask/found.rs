@@ -1,6 +1,6 @@
 //! What the record holds of a question's answer, and how a session is to see it.
 
-use edgeplane_driver::render::{self, Attempt};
+use edgeplane_driver::render::{self, Attempt, Bounds};
 use edgeplane_store::{CommittedEvent, MessageRow, StoredBody};
 use edgeplane_types::{
     Authority, Channel, DeliveryMode, Envelope, Epoch, ErrorName, Fact, Ingress, MessageId, Part, Phase,
@@ -19,6 +19,9 @@ use crate::{
 
 /// Longest answer in bytes of JSON. A result holds it twice, once with a mark before each line, and must fit a line.
 const ANSWER_BYTES_MAX: usize = 4 << 20;
+
+/// Such words are shown whole: there is no message from which the rest could be had.
+const WHOLE: Bounds = Bounds { content_bytes: ANSWER_BYTES_MAX, quoted_bytes: 0 };
 
 /// What there is.
 pub(super) enum Found {
@@ -132,7 +135,7 @@ impl Question<'_> {
         });
         Ok(Answer {
             text: words.collect::<Vec<_>>().join("\n"),
-            rendered: render::render(&row.envelope, &parts, Attempt::First).text(),
+            rendered: render::render(&row.envelope, &parts, Attempt::First, Bounds::NATIVE).text(),
             source: row.envelope.source.principal,
             authority: row.envelope.authority,
             message_id: Some(row.envelope.id),
@@ -216,7 +219,7 @@ impl Question<'_> {
             content_bytes: 0,
         };
         let parts = [Part::Text { text }];
-        let rendered = render::render(&envelope, &parts, Attempt::First).text();
+        let rendered = render::render(&envelope, &parts, Attempt::First, WHOLE).text();
         let [part] = parts;
         let text = match part {
             Part::Text { text } => text,
