@@ -29,7 +29,7 @@ impl Profile {
                 .clone()
                 .unwrap_or_else(|| SafeLabel::from(&manifest.metadata.name)),
             risk: Risk::default(),
-            subscriptions: BTreeSet::new(),
+            subscriptions: manifest.spec.subscriptions.clone(),
         }
     }
 }
