@@ -5,9 +5,11 @@
 pub(crate) mod action;
 pub(crate) mod agent;
 pub(crate) mod apply;
+pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod completion;
+pub(crate) mod content;
 pub(crate) mod daemon;
 pub(crate) mod delete;
 pub(crate) mod describe;
@@ -16,11 +18,13 @@ pub(crate) mod events;
 pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod memory;
+pub(crate) mod message;
 pub(crate) mod policy;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
+pub(crate) mod spread;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -84,7 +88,11 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Ps(args) => agent::list::run(&args, context),
         Command::Signal(args) => signal::run(*args, context),
         Command::Action(args) => action::run(&args, context),
+        Command::Ask(args) => ask::run(*args, context),
+        Command::Publish(args) => spread::publish(*args, context),
+        Command::Broadcast(args) => spread::broadcast(*args, context),
         Command::Inbox(args) => inbox::run(&args, context),
+        Command::Message(args) => message::run(*args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),

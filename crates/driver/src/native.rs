@@ -123,6 +123,8 @@ pub enum Said {
         kind: SafeLabel,
         /// What.
         text: String,
+        /// The message whose turn it belongs to, if it says that.
+        message_id: Option<MessageId>,
     },
     /// What it is doing.
     Activity {
@@ -170,6 +172,8 @@ struct TurnParams {
 struct ItemParams {
     kind: String,
     text: String,
+    #[serde(default)]
+    message_id: Option<MessageId>,
 }
 
 #[derive(Deserialize)]
@@ -208,8 +212,9 @@ fn notification(method: &str, params: Value) -> Said {
         }
         "agent/turn.complete" => serde_json::from_value(params)
             .map(|TurnParams { message_id, output }| Said::TurnComplete { message_id, output }),
-        "agent/item.report" => serde_json::from_value(params)
-            .map(|ItemParams { kind, text }| Said::Item { kind: SafeLabel::sanitized(&kind), text }),
+        "agent/item.report" => serde_json::from_value(params).map(|ItemParams { kind, text, message_id }| {
+            Said::Item { kind: SafeLabel::sanitized(&kind), text, message_id }
+        }),
         "agent/activity.report" => {
             serde_json::from_value(params).map(|ActivityParams { state }| Said::Activity { state })
         }

@@ -5,6 +5,7 @@
 
 mod actions;
 mod adopt;
+mod dead_letters;
 mod delivery;
 mod expiry;
 mod facts;
@@ -19,6 +20,7 @@ mod retention;
 mod terminal;
 mod view;
 mod viewers;
+mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -27,8 +29,8 @@ use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
 use edgeplane_store::ActionRow;
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
-    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName,
-    Tenant, Timestamp, identity::ProcessIdentity,
+    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, SessionId,
+    StreamName, Tenant, Timestamp, identity::ProcessIdentity,
 };
 use edgeplane_wire::{
     api::{
@@ -50,6 +52,7 @@ use crate::{
 };
 
 pub(crate) use actions::{ActionRequest, Teller};
+pub(crate) use dead_letters::LetterRequest;
 pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
@@ -87,6 +90,7 @@ pub(crate) enum Command {
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
+    DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
     Detach(String, &'static str),
@@ -421,6 +425,10 @@ impl Actor {
             Command::Action(request, reply) => {
                 let result = self.action(request).await;
                 drop(reply.send(result));
+                self.pump().await;
+            }
+            Command::DeadLetter(id, request, origin, reply) => {
+                drop(reply.send(self.dead_letter(id, request, &origin).await));
                 self.pump().await;
             }
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails in here is a test")]
 
 mod actions;
+mod asking;
 mod attach;
 mod attach_again;
 mod calls;

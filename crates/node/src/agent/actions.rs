@@ -101,7 +101,7 @@ impl Actor {
         {
             return same_action(known, &action);
         }
-        self.check_room()?;
+        self.check_pending_room()?;
         let action_id = action.id;
         let fact = Fact::ActionOpened { action: Box::new(action) };
         self.shared.record.add(&mut draft, self.stream(), &Origin::actor(caller.actor()), fact);
@@ -122,7 +122,7 @@ impl Actor {
             kind: params.kind,
             agent_id: self.identity.id,
             epoch: caller.agent.as_ref().map_or(self.last_epoch, |agent| agent.epoch),
-            principal: self.profile.borrow().principal.clone(),
+            principal: self.profile.borrow().subject.principal.clone(),
             prompt: params.prompt,
             choices: params.choices,
             schema: params.schema,
@@ -157,7 +157,7 @@ impl Actor {
         Ok(admission::led_by(&self.shared, agent, &saying)?.causation)
     }
 
-    fn check_room(&self) -> Result<(), RpcError> {
+    fn check_pending_room(&self) -> Result<(), RpcError> {
         let (id, name) = (self.identity.id, &self.identity.name);
         let (approvals, questions) = self.pending_actions()?;
         let pending = approvals.saturating_add(questions);

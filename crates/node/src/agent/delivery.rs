@@ -56,6 +56,11 @@ impl Delivery {
         self.in_flight == Some(message_id)
     }
 
+    /// The message that is on its way, and that the program may have already.
+    pub(super) fn in_flight(&self) -> Option<MessageId> {
+        self.in_flight
+    }
+
     pub(super) fn epoch_over(&mut self) {
         self.in_flight = None;
         self.retry_at = None;
@@ -85,15 +90,9 @@ impl Actor {
         {
             return same_message(&known, &content);
         }
-        let id = self.identity.id;
-        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
         // What is decided must not wait for room: there was some when it was asked.
-        if waiting >= u64::from(self.manifest.spec.inbox.max) && saying.ingress != Ingress::Action {
-            let error = RpcError::new(
-                ErrorName::Backpressure,
-                format!("{waiting} messages wait for agent `{}` already", self.identity.name),
-            );
-            return Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"));
+        if saying.ingress != Ingress::Action {
+            self.check_room()?;
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();
@@ -136,6 +135,20 @@ impl Actor {
         }
         let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
         Ok(Accepted { message_id, receipts, duplicate: false })
+    }
+
+    /// Refuses what would be one message too many.
+    pub(super) fn check_room(&self) -> Result<(), RpcError> {
+        let id = self.identity.id;
+        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
+        if waiting < u64::from(self.manifest.spec.inbox.max) {
+            return Ok(());
+        }
+        let error = RpcError::new(
+            ErrorName::Backpressure,
+            format!("{waiting} messages wait for agent `{}` already", self.identity.name),
+        );
+        Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"))
     }
 
     fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {

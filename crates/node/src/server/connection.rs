@@ -169,6 +169,7 @@ fn weight(method: &str) -> u32 {
         | "runtime/agent.list"
         | "runtime/action.list"
         | "runtime/inbox.list"
+        | "runtime/dead_letter.list"
         | "memory/entry.list"
         | "memory/entry.history" => LIST_WEIGHT,
         _ => 1,

@@ -27,10 +27,8 @@ pub(super) async fn request(
 ) -> Result<Box<RawValue>, RpcError> {
     let context = take_context(&mut params)?;
     check_tenant(&context)?;
-    if let (Some(key), Some(fields)) = (&context.idempotency_key, params.as_object_mut())
-        && matches!(method, "runtime/agent.signal" | "runtime/action.open")
-    {
-        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.clone()));
+    if let Some(key) = &context.idempotency_key {
+        put_key(method, &mut params, key);
     }
     // Before the parameters are read: whoever may not call it learns nothing of what it takes.
     check_audience(session, method)?;
@@ -44,6 +42,25 @@ pub(super) async fn request(
             format!("{method} was not done in {deadline_ms} ms"),
         )
         .effect(edgeplane_types::error::Effect::Unknown)),
+    }
+}
+
+/// Methods that take a key against acting twice.
+const KEYED_METHODS: [&str; 6] = [
+    "runtime/action.open",
+    "runtime/agent.signal",
+    "runtime/agent.ask",
+    "runtime/agent.broadcast",
+    "runtime/topic.publish",
+    "runtime/message.submit",
+];
+
+/// Gives a request the key that came with it, unless it has one of its own.
+pub(super) fn put_key(method: &str, params: &mut Value, key: &str) {
+    if KEYED_METHODS.contains(&method)
+        && let Some(fields) = params.as_object_mut()
+    {
+        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
     }
 }
 
@@ -91,24 +108,14 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentRelease(params) => raw(methods::agents::release(session, params).await?),
         Request::AgentWait(params) => raw(methods::agents::wait(session, params).await?),
         Request::EpochList(params) => raw(methods::agents::epochs(session, &params).await?),
-        Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
-        Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
-        Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
         Request::ActionOpen(params) => raw(methods::actions::open(session, params).await?),
         Request::ActionList(params) => raw(methods::actions::list(session, params).await?),
         Request::ActionGet(params) => raw(methods::actions::get(session, &params)?),
         Request::ActionDecide(params) => raw(methods::actions::decide(session, params).await?),
         Request::ActionCancel(params) => raw(methods::actions::cancel(session, &params).await?),
         // Served from the next commits on.
-        Request::MessageSubmit(_)
-        | Request::TopicPublish(_)
-        | Request::AgentBroadcast(_)
-        | Request::AgentAsk(_)
-        | Request::MessageVerify(_)
+        Request::MessageVerify(_)
         | Request::MessageSign(_)
-        | Request::DeadLetterList(_)
-        | Request::DeadLetterReplay(_)
-        | Request::DeadLetterDrop(_)
         | Request::ScheduleList(_)
         | Request::ScheduleHistory(_)
         | Request::ScheduleRun(_)
@@ -140,6 +147,24 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
+        of_messages => call_about_messages(session, of_messages).await,
+    }
+}
+
+/// Serves what is about messages.
+async fn call_about_messages(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
+        Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
+        Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::MessageSubmit(params) => raw(methods::messages::submit(session, params).await?),
+        Request::TopicPublish(params) => raw(methods::spread::publish(session, params).await?),
+        Request::AgentBroadcast(params) => raw(methods::spread::broadcast(session, params).await?),
+        Request::AgentAsk(params) => raw(methods::ask::ask(session, params).await?),
+        Request::DeadLetterList(params) => raw(methods::dead_letters::list(session, params).await?),
+        Request::DeadLetterReplay(params) => raw(methods::dead_letters::replay(session, params).await?),
+        Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
+        other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
 }
 

@@ -187,7 +187,7 @@ fn permitted(session: &Session, handle: &AgentHandle) -> Result<May, RpcError> {
 /// As whom a caller decides: an agent as the principal for which it acts, so that two of one principal count as one.
 fn principal(session: &Session) -> SafeLabel {
     let own = session.caller.agent.as_ref().and_then(|own| agent(session, &own.id.to_string()).ok());
-    own.map_or_else(|| session.caller.principal.clone(), |handle| handle.profile().principal.clone())
+    own.map_or_else(|| session.caller.principal.clone(), |handle| handle.profile().subject.principal.clone())
 }
 
 /// The roles of a caller: those of its token. Who comes without a token has none.

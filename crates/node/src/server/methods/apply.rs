@@ -129,9 +129,6 @@ fn not_served(manifest: &Manifest) -> Option<&'static str> {
     if !spec.schedules.is_empty() {
         return Some("spec.schedules");
     }
-    if !spec.subscriptions.is_empty() {
-        return Some("spec.subscriptions");
-    }
     None
 }
 
