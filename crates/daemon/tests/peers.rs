@@ -524,9 +524,9 @@ fn agents_that_answer_each_other_are_stopped_by_the_rule() {
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("rule hop-limit"), "{message}");
     let hops = |name: &str| node.inbox(name).iter().map(|message| message.hops).max();
-    assert_eq!(hops("ping").max(hops("pong")), Some(64));
+    assert_eq!(hops("ping").max(hops("pong")), Some(16));
     let sent = node.inbox("ping").len() + node.inbox("pong").len();
-    assert_eq!(sent, 65, "one for each number of hops from 0 to 64");
+    assert_eq!(sent, 17, "one for each number of hops from 0 to 16");
     node.wait("ping", Phase::Running);
     let parts = node.inbox("ping")[0].parts.clone().unwrap();
     assert_eq!(parts, [Part::Text { text: "echo pong".into() }]);
