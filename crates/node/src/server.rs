@@ -7,6 +7,7 @@ mod connection;
 mod dispatch;
 mod follow;
 mod methods;
+mod token;
 
 use std::{io, os::unix::net::UnixListener as StdListener, sync::Arc, time::Duration};
 
@@ -89,7 +90,8 @@ pub(crate) async fn call_for_agent(
     {
         fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
     }
-    let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach"];
+    // What is said over the driver stands in the recording, where no token may be.
+    let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
     if refused.contains(&method) {
         let error = RpcError::new(ErrorName::Unsupported, format!("{method} is not served over the driver"))
             .hint("connect to the socket in EDGEPLANE_SOCKET");

@@ -16,6 +16,7 @@ use crate::{
     agent::AgentHandle,
     caller::{CallingAgent, Living},
     gate::Gate,
+    keys::Keys,
     record::Record,
 };
 
@@ -41,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) stopping: CancellationToken,
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
+    pub(crate) keys: Keys,
     registry: RwLock<Registry>,
 }
 
@@ -70,6 +72,7 @@ impl Shared {
         let SharedParts { identity, dirs, environment, record, substrate, checks, boot_id, can_freeze } =
             parts;
         let started_at = record.now();
+        let keys = Keys::new(&dirs.state, identity.id);
         Self {
             identity,
             dirs,
@@ -83,6 +86,7 @@ impl Shared {
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
             gate: Gate::default(),
+            keys,
             registry: RwLock::default(),
         }
     }
@@ -165,6 +169,12 @@ impl Shared {
         for group in groups {
             registry.groups.insert(*group, agent.clone());
         }
+    }
+
+    /// Whether this epoch lives, as far as is known.
+    pub(crate) fn is_alive(&self, agent: AgentId, epoch: Epoch) -> bool {
+        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
+        registry.shims.values().any(|of| (of.id, of.epoch) == (agent, epoch))
     }
 
     /// Forgets an epoch that is over.

@@ -15,9 +15,15 @@ use serde_json::{
 };
 
 use super::{Session, methods};
+use crate::tokens;
 
 /// Longest deadline in milliseconds; a longer one is cut to this: a day.
 const DEADLINE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
+
+/// Takes the context off a request whose parameters are looked at before it is served.
+pub(super) fn without_context(params: &mut Value) -> Result<(), RpcError> {
+    check_tenant(&take_context(params)?)
+}
 
 /// Serves a request as it came over a wire, with its context in `params.ctx`.
 pub(super) async fn request(
@@ -65,8 +71,12 @@ fn check_tenant(context: &RequestContext) -> Result<(), RpcError> {
 }
 
 /// Serves a request whose parameters have been read.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm a method: a table that is whole because it does not compile else"
+)]
 pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
-    check_audience(session, &request)?;
+    check(session, &request)?;
     match request {
         Request::CoreInitialize(params) => raw(methods::core::initialize(session, &params)?),
         Request::CoreDescribe(params) => raw(methods::core::describe(&params)),
@@ -92,13 +102,19 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
         Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
         Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::MessageVerify(params) => raw(methods::vouch::verify(session, params).await?),
+        Request::MessageSign(params) => raw(methods::vouch::sign(session, params).await?),
+        Request::TokenCreate(params) => raw(methods::security::create(session, params).await?),
+        Request::TokenList(_) => raw(methods::security::list(session).await?),
+        Request::TokenRevoke(params) => raw(methods::security::revoke(session, params).await?),
+        Request::TokenEpoch(_) => raw(methods::security::epoch(session).await?),
+        Request::KeyList(_) => raw(methods::security::keys(session).await?),
+        Request::KeyRotate(_) => raw(methods::security::rotate(session).await?),
         // Served from the next commits on.
         Request::MessageSubmit(_)
         | Request::TopicPublish(_)
         | Request::AgentBroadcast(_)
         | Request::AgentAsk(_)
-        | Request::MessageVerify(_)
-        | Request::MessageSign(_)
         | Request::DeadLetterList(_)
         | Request::DeadLetterReplay(_)
         | Request::DeadLetterDrop(_)
@@ -116,13 +132,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         | Request::RuleList(_)
         | Request::DecisionExplain(_)
         | Request::RuleCheck(_)
-        | Request::RuleReload(_)
-        | Request::TokenCreate(_)
-        | Request::TokenList(_)
-        | Request::TokenRevoke(_)
-        | Request::TokenEpoch(_)
-        | Request::KeyList(_)
-        | Request::KeyRotate(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
+        | Request::RuleReload(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
         Request::AgentAttach(params) => raw(methods::terminals::attach(session, params).await?),
         Request::AgentDetach(params) => raw(methods::terminals::detach(session, &params)?),
         Request::AgentWrite(params) => raw(methods::terminals::write(session, params).await?),
@@ -139,6 +149,15 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
     }
+}
+
+/// Refuses a caller whose token counts no more, what its token does not allow, and what is not for such callers.
+pub(super) fn check(session: &Session, request: &Request) -> Result<(), RpcError> {
+    if !matches!(request, Request::CoreInitialize(_)) {
+        tokens::check_alive(&session.shared, &session.caller)?;
+    }
+    check_audience(session, request)?;
+    tokens::check_scope(&session.caller, request)
 }
 
 /// Refuses what a caller may not do, and names the rule. Whether an agent asks for itself, the method checks.

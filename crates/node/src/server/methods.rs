@@ -8,8 +8,10 @@ pub(super) mod install;
 pub(super) mod memory;
 pub(super) mod messages;
 mod retired;
+pub(super) mod security;
 pub(super) mod streams;
 pub(super) mod terminals;
+pub(super) mod vouch;
 
 use edgeplane_types::{AgentId, ErrorName, Tenant};
 use edgeplane_wire::rpc::RpcError;
