@@ -20,6 +20,7 @@ WHERE THE NODE IS:
   EDGEPLANE_STATE_DIR    record, recordings, agents' folders
   EDGEPLANE_RUNTIME_DIR  sockets
   EDGEPLANE_SOCKET       the socket itself; set inside every agent, so commands work there too
+  EDGEPLANE_TOKEN_FILE   a file with a token by which to be known there
 
 EXIT CODES:
   0 done            1 failed, or a check found something  64 wrong usage or parameters
@@ -87,6 +88,7 @@ pub(crate) enum Command {
     Ps(command::agent::list::ListArgs),
     Signal(Box<command::signal::SignalArgs>),
     Inbox(command::inbox::InboxArgs),
+    Message(command::message::MessageArgs),
     Attach(command::attach::AttachArgs),
     Logs(command::logs::LogsArgs),
     Replay(command::replay::ReplayArgs),
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Events(command::events::EventsArgs),
     Audit(command::audit::AuditArgs),
     Memory(command::memory::MemoryArgs),
+    Node(command::node::NodeArgs),
+    Token(command::token::TokenArgs),
     Doctor(command::doctor::DoctorArgs),
     DescribeApi(command::describe::DescribeArgs),
     Completion(command::completion::CompletionArgs),

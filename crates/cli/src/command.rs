@@ -15,10 +15,13 @@ pub(crate) mod events;
 pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod memory;
+pub(crate) mod message;
+pub(crate) mod node;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
+pub(crate) mod token;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -82,6 +85,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Ps(args) => agent::list::run(&args, context),
         Command::Signal(args) => signal::run(*args, context),
         Command::Inbox(args) => inbox::run(&args, context),
+        Command::Message(args) => message::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
@@ -89,6 +93,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Events(args) => events::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
+        Command::Node(args) => node::run(&args, context),
+        Command::Token(args) => token::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::DescribeApi(args) => describe::run(&args, context),
         Command::Completion(args) => completion::run(&args, context),

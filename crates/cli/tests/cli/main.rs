@@ -10,4 +10,5 @@ mod ends;
 mod fake;
 mod follow;
 mod offline;
+mod security;
 mod surface;
