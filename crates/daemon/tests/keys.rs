@@ -1,5 +1,5 @@
 //! The node's key, from its first start to its last rotation, and what the node vouches for with it.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 
 use edgeplane_os::Entropy as _;
 use edgeplane_proof::{KeyRing, SignedBatch, signature};
-use edgeplane_testkit::{Connection, Node, terminal, wait::eventually_some};
+use edgeplane_testkit::{Connection, Node, terminal, wait::eventually};
 use edgeplane_types::{ErrorName, MessageId, Rung, SafeLabel};
 use edgeplane_wire::{
     api::{
@@ -254,7 +254,7 @@ fn kill_at_any_moment_of_a_rotation_leaves_one_key() {
         connection.send(&line).unwrap();
         match round % 3 {
             // As soon as something changes in the folder, or a random while later, or once it is done.
-            0 => drop(eventually_some("a seed is written", || (names(&dir) != before).then_some(()))),
+            0 => eventually("a seed is written", || names(&dir) != before),
             1 => spin(),
             _ => drop(connection.read()),
         }
