@@ -20,6 +20,7 @@ WHERE THE NODE IS:
   EDGEPLANE_STATE_DIR    record, recordings, agents' folders
   EDGEPLANE_RUNTIME_DIR  sockets
   EDGEPLANE_SOCKET       the socket itself; set inside every agent, so commands work there too
+  EDGEPLANE_TOKEN_FILE   a file with a token by which to be known there
 
 EXIT CODES:
   0 done            1 failed, or a check found something  64 wrong usage or parameters
@@ -100,6 +101,8 @@ pub(crate) enum Command {
     Audit(command::audit::AuditArgs),
     Memory(command::memory::MemoryArgs),
     Policy(command::policy::PolicyArgs),
+    Node(command::node::NodeArgs),
+    Token(command::token::TokenArgs),
     Doctor(command::doctor::DoctorArgs),
     DescribeApi(command::describe::DescribeArgs),
     Completion(command::completion::CompletionArgs),

@@ -19,12 +19,14 @@ pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod memory;
 pub(crate) mod message;
+pub(crate) mod node;
 pub(crate) mod policy;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
+pub(crate) mod token;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -101,6 +103,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Audit(args) => audit::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
+        Command::Node(args) => node::run(&args, context),
+        Command::Token(args) => token::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::DescribeApi(args) => describe::run(&args, context),
         Command::Completion(args) => completion::run(&args, context),

@@ -2,7 +2,11 @@
 //!
 //! Owns the rule from flags and environment to settings, and the one sentence that is said when no daemon answers.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use edgeplane_os::dirs::{self, StateDirs};
@@ -16,6 +20,7 @@ use crate::{
     failure::Failure,
     node::{Node, Patience},
     output::{Format, Manner, Output},
+    token::{self, Token},
 };
 
 /// How long an ordinary answer may take before the daemon counts as hung.
@@ -62,8 +67,24 @@ impl Context {
         self.global.timeout
     }
 
-    /// Connects to the node.
+    /// The token by which this program is to be known, if one is given.
+    pub(crate) fn token(&self) -> anyhow::Result<Option<Token>> {
+        self.env.get(token::TOKEN_FILE).map(|path| Token::read(Path::new(&path))).transpose()
+    }
+
+    /// Connects to the node, as the bearer of the token if one is given.
     pub(crate) fn connect(&self) -> anyhow::Result<Node> {
+        // Read first: a token that cannot be used is no reason to speak as somebody else.
+        let token = self.token()?;
+        let mut node = self.connect_plainly()?;
+        if token.is_some() {
+            token::greet(&mut node, token.as_ref(), self.patience())?;
+        }
+        Ok(node)
+    }
+
+    /// Connects to the node as whom the kernel says that this is, for what no token allows.
+    pub(crate) fn connect_plainly(&self) -> anyhow::Result<Node> {
         let path = self.socket()?;
         let stream = edgeplane_os::sock::connect(&path).map_err(|error| {
             let failure = Failure::new(ErrorName::Unavailable, "the daemon is not running");

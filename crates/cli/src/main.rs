@@ -12,6 +12,7 @@ mod environment;
 mod failure;
 mod lasting;
 mod node;
+mod token;
 
 mod lines;
 mod progress;

@@ -390,6 +390,16 @@ fn operators_calls() -> Vec<(&'static str, Value)> {
                 "runtime/agent.resize" => json!({ "attachment": "att", "cols": 80, "rows": 24 }),
                 "runtime/agent.detach" => json!({ "attachment": "att" }),
                 "runtime/node.stop" | "evidence/audit.verify" => json!({}),
+                "security/token.list" | "security/key.rotate" => json!({}),
+                "security/token.create" => {
+                    json!({ "principal": "planted", "kind": "operator", "scopes": ["supervise"] })
+                }
+                "security/token.revoke" => {
+                    json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" })
+                }
+                "runtime/message.sign" => {
+                    json!({ "message_ids": ["msg_01890000-0000-7000-8000-000000000002"] })
+                }
                 _ => json!({ "agent": "other" }),
             };
             (method.name, params)

@@ -2,7 +2,8 @@
 //!
 //! On an epoch's own socket a caller is at most that agent. On the node's socket the caller's cgroup and its
 //! descent under a live shim are both looked at: either one that names an agent makes it that agent, and where
-//! they name different ones its word counts for nothing. `operator` is what remains.
+//! they name different ones its word counts for nothing. `operator` is what remains. Whoever shows a token afterwards
+//! is its bearer instead (see [`crate::tokens`]), unless they are an agent.
 
 use std::os::fd::AsFd;
 
@@ -11,7 +12,8 @@ use edgeplane_os::{
     proc,
 };
 use edgeplane_types::{
-    AgentId, AgentName, Assurance, Authority, Channel, Epoch, Proof, SafeLabel, Source, fact::Actor,
+    AgentId, AgentName, Assurance, Authority, Channel, Epoch, Proof, SafeLabel, Scope, Source, Timestamp,
+    TokenId, fact::Actor,
 };
 use edgeplane_wire::api::core::CallerView;
 
@@ -34,6 +36,21 @@ pub(crate) struct Caller {
     pub(crate) authority_max: Authority,
     /// What is doubtful about it; of the node, the rule by which it speaks.
     pub(crate) note: Option<String>,
+    /// The roles in which it decides actions, as its token says.
+    pub(crate) roles: Vec<SafeLabel>,
+    /// What its token allows; without a token, whatever such a caller may do.
+    pub(crate) scopes: Option<Vec<Scope>>,
+    /// The token that it speaks by. It counts as long as the token does.
+    pub(crate) bears: Option<Bears>,
+}
+
+/// A token that a caller has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bears {
+    /// One that the record knows.
+    Named(TokenId),
+    /// One of the caller's epoch, and when it ends.
+    Epoch(Timestamp),
 }
 
 /// What tells agents from one another: live shims and their groups.
@@ -59,6 +76,9 @@ impl Caller {
             assurance,
             authority_max: AGENT_AUTHORITY_MAX,
             note: None,
+            roles: Vec::new(),
+            scopes: None,
+            bears: None,
         }
     }
 
@@ -71,6 +91,9 @@ impl Caller {
             assurance,
             authority_max: Authority::Trusted,
             note: Some(rule.to_owned()),
+            roles: Vec::new(),
+            scopes: None,
+            bears: None,
         }
     }
 
@@ -83,12 +106,21 @@ impl Caller {
             assurance: Assurance::Open,
             authority_max: Authority::Untrusted,
             note: Some(note),
+            roles: Vec::new(),
+            scopes: None,
+            bears: None,
         }
     }
 
-    /// Whether it may do what only operators may.
+    /// Whether it may do what only operators may. One that bears a token may do of that what its scopes allow.
     pub(crate) fn is_operator(&self) -> bool {
-        self.agent.is_none() && self.proof == Proof::Uid
+        self.agent.is_none() && matches!(self.proof, Proof::Uid | Proof::OperatorToken)
+    }
+
+    /// Whether the kernel itself names it as this agent, without a contradiction: nothing that it brought along.
+    pub(crate) fn is_seen_as_agent(&self) -> bool {
+        use Proof::{Ancestry, Cgroup, CgroupAndAncestry, EpochSocket};
+        self.agent.is_some() && matches!(self.proof, Ancestry | Cgroup | CgroupAndAncestry | EpochSocket)
     }
 
     /// Whether it is this agent, beyond a doubt.
@@ -100,7 +132,8 @@ impl Caller {
     pub(crate) fn channel(&self) -> Channel {
         match (&self.agent, self.proof) {
             (Some(_), _) => Channel::Peer,
-            (None, Proof::Uid) => Channel::Operator,
+            (None, Proof::Uid | Proof::OperatorToken) => Channel::Operator,
+            (None, Proof::ServiceToken) => Channel::Workflow,
             (None, Proof::Node) => Channel::System,
             (None, _) => Channel::External,
         }
@@ -275,6 +308,9 @@ fn operator(peer: &Peer) -> Caller {
         assurance: Assurance::Open,
         authority_max: Authority::Trusted,
         note: None,
+        roles: Vec::new(),
+        scopes: None,
+        bears: None,
     }
 }
 

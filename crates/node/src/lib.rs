@@ -13,15 +13,18 @@ mod gate;
 mod held;
 mod identity;
 mod keyframes;
+mod keys;
 mod outbound;
 mod profile;
 mod record;
 mod recordings;
+mod scopes;
 mod screen;
 mod server;
 mod shared;
 mod start;
 mod storage;
+mod tokens;
 mod users;
 
 pub use identity::IdentityError;

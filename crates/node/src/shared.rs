@@ -16,6 +16,7 @@ use crate::{
     agent::AgentHandle,
     caller::{CallingAgent, Living},
     gate::Gate,
+    keys::Keys,
     record::Record,
 };
 
@@ -41,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) stopping: CancellationToken,
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
+    pub(crate) keys: Keys,
     registry: RwLock<Registry>,
 }
 
@@ -71,6 +73,7 @@ impl Shared {
             parts;
         let started_at = record.now();
         let gate = Gate::open(dirs.state.join("policy"), started_at);
+        let keys = Keys::new(&dirs.state, identity.id);
         Self {
             identity,
             dirs,
@@ -84,6 +87,7 @@ impl Shared {
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
             gate,
+            keys,
             registry: RwLock::default(),
         }
     }
@@ -172,6 +176,12 @@ impl Shared {
         for group in groups {
             registry.groups.insert(*group, agent.clone());
         }
+    }
+
+    /// Whether this epoch lives, as far as is known.
+    pub(crate) fn is_alive(&self, agent: AgentId, epoch: Epoch) -> bool {
+        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
+        registry.shims.values().any(|of| (of.id, of.epoch) == (agent, epoch))
     }
 
     /// Forgets an epoch that is over.

@@ -136,6 +136,7 @@ impl Node {
         let stream = StreamName::Node(node.shared.identity.id);
         let was_full = storage::was_full(&node.shared.record.store().reader(), &stream, &opening.held);
         node.record_start().await;
+        node.shared.keys.establish(&node.shared.record).await;
         node.take_over(&opening.held).await?;
         node.listen(&config.dirs.socket)?;
         let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);

@@ -6,7 +6,7 @@ use std::{fmt::Debug, sync::Arc};
 
 use edgeplane_types::{
     ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
-    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TurnId, WorkspaceId,
+    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 
 use crate::clock::Clock;
@@ -50,7 +50,7 @@ macro_rules! from_parts {
 
 from_parts! {
     ActionId AgentId CapabilityId CheckpointId EventId InvocationId ItemId MessageId NodeId ProcessId RunId SessionId
-    SubscriptionId TaskId ThreadId TurnId WorkspaceId
+    SubscriptionId TaskId ThreadId TokenId TurnId WorkspaceId
 }
 
 /// Makes one id of the kind that is asked for.

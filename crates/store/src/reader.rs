@@ -3,6 +3,7 @@
 
 mod actions;
 mod agents;
+mod chain;
 mod events;
 mod fates;
 mod inbox;
@@ -32,6 +33,7 @@ use crate::{
 };
 
 pub use actions::ActionFilter;
+pub use chain::ChainCheck;
 pub use inbox::InboxFilter;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.

@@ -80,6 +80,7 @@ pub(crate) fn run(args: &AttachArgs, context: &mut Context) -> anyhow::Result<Ou
     let plan = Plan {
         agent: args.name.clone(),
         socket: context.socket()?,
+        token: context.token()?,
         detach_key: args.detach_key.clone(),
         loss: Loss::of_flag(args.no_reconnect),
         is_quiet: context.out.manner.quiet,

@@ -12,4 +12,5 @@ mod ends;
 mod fake;
 mod follow;
 mod offline;
+mod security;
 mod surface;

@@ -22,7 +22,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Session, dispatch};
+use super::{Session, dispatch, token};
 use crate::{
     agent::{AgentHandle, Command},
     caller::Caller,
@@ -73,7 +73,7 @@ impl Opened {
         token.inspect(CancellationToken::cancel).is_some()
     }
 
-    fn close(&self) {
+    pub(super) fn close(&self) {
         for (_, token) in self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).drain() {
             token.cancel();
         }
@@ -100,7 +100,7 @@ pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
         let stopping = session.shared.stopping.clone();
         tokio::select! {
             () = stopping.cancelled() => {}
-            () = read_lines(reader, &session) => {}
+            () = read_lines(reader, session.clone()) => {}
         }
         session.outbound.end();
         session.opened.close();
@@ -124,7 +124,10 @@ async fn write_lines(mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Waiti
     }
 }
 
-async fn read_lines(reader: OwnedReadHalf, session: &Session) {
+/// `session` is a copy: who its caller is changes with the tokens that are shown.
+async fn read_lines(reader: OwnedReadHalf, mut session: Session) {
+    let seen = session.caller.clone();
+    let mut watch = None;
     let mut reader = BufReader::with_capacity(16 << 10, reader);
     let working = Arc::new(Semaphore::new(REQUESTS_AT_ONCE));
     let mut line = Vec::new();
@@ -141,7 +144,15 @@ async fn read_lines(reader: OwnedReadHalf, session: &Session) {
             }
         }
         match rpc::parse_line(&line) {
-            Ok(Incoming::Notification { method, params }) => notification(session, &method, params).await,
+            Ok(Incoming::Notification { method, params }) => notification(&session, &method, params).await,
+            Ok(Incoming::Request { id, method, params }) if token::is_shown(&method, &params) => {
+                // Done before the next line is read: whatever follows is said by the token's bearer.
+                let answer = match token::show(&mut session, &seen, &mut watch, params) {
+                    Ok(result) => rpc::success(&id, result),
+                    Err(error) => rpc::failure(Some(&id), &error),
+                };
+                drop(session.outbound.send(answer).await);
+            }
             Ok(Incoming::Request { id, method, params }) => {
                 let weight = weight(&method);
                 let Ok(permit) = Arc::clone(&working).acquire_many_owned(weight).await else { return };
@@ -201,7 +212,9 @@ async fn read_line(reader: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) ->
 
 /// What needs no answer: keys and sizes, in the order they came. A busy agent holds up its caller; nothing is lost.
 async fn notification(session: &Session, method: &str, params: Value) {
-    let command = match Request::read(method, params) {
+    let read = Request::read(method, params);
+    let allowed = read.and_then(|request| dispatch::check(session, &request).map(|()| request));
+    let command = match allowed {
         Ok(Request::AgentWrite(WriteParams { attachment, data })) => dispatch::decoded(&data)
             .map(|bytes| (attachment.clone(), Command::Write(attachment, bytes, None))),
         Ok(Request::AgentResize(ResizeParams { attachment, cols, rows })) => {

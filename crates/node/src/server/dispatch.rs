@@ -15,9 +15,15 @@ use serde_json::{
 };
 
 use super::{Session, methods};
+use crate::tokens;
 
 /// Longest deadline in milliseconds; a longer one is cut to this: a day.
 const DEADLINE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
+
+/// Takes the context off a request whose parameters are looked at before it is served.
+pub(super) fn without_context(params: &mut Value) -> Result<(), RpcError> {
+    check_tenant(&take_context(params)?)
+}
 
 /// Serves a request as it came over a wire, with its context in `params.ctx`.
 pub(super) async fn request(
@@ -84,8 +90,12 @@ fn check_tenant(context: &RequestContext) -> Result<(), RpcError> {
 }
 
 /// Serves a request whose parameters have been read.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm a method: a table that is whole because it does not compile else"
+)]
 pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
-    check_audience(session, request.method())?;
+    check(session, &request)?;
     match request {
         Request::CoreInitialize(params) => raw(methods::core::initialize(session, &params)?),
         Request::CoreDescribe(params) => raw(methods::core::describe(&params)),
@@ -113,21 +123,21 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::ActionGet(params) => raw(methods::actions::get(session, &params)?),
         Request::ActionDecide(params) => raw(methods::actions::decide(session, params).await?),
         Request::ActionCancel(params) => raw(methods::actions::cancel(session, &params).await?),
+        Request::MessageVerify(params) => raw(methods::vouch::verify(session, params).await?),
+        Request::MessageSign(params) => raw(methods::vouch::sign(session, params).await?),
+        Request::TokenCreate(params) => raw(methods::security::create(session, params).await?),
+        Request::TokenList(_) => raw(methods::security::list(session).await?),
+        Request::TokenRevoke(params) => raw(methods::security::revoke(session, params).await?),
+        Request::TokenEpoch(_) => raw(methods::security::epoch(session).await?),
+        Request::KeyList(_) => raw(methods::security::keys(session).await?),
+        Request::KeyRotate(_) => raw(methods::security::rotate(session).await?),
         // Served from the next commits on.
-        Request::MessageVerify(_)
-        | Request::MessageSign(_)
-        | Request::ScheduleList(_)
+        Request::ScheduleList(_)
         | Request::ScheduleHistory(_)
         | Request::ScheduleRun(_)
         | Request::SchedulePause(_)
         | Request::ScheduleResume(_)
-        | Request::ScheduleRemove(_)
-        | Request::TokenCreate(_)
-        | Request::TokenList(_)
-        | Request::TokenRevoke(_)
-        | Request::TokenEpoch(_)
-        | Request::KeyList(_)
-        | Request::KeyRotate(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
+        | Request::ScheduleRemove(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
         Request::RuleList(_) => raw(methods::policy::list(session)),
         Request::DecisionExplain(params) => raw(methods::policy::explain(session, &params)?),
         Request::RuleCheck(params) => raw(methods::policy::check(session, params).await?),
@@ -166,6 +176,15 @@ async fn call_about_messages(session: &Session, request: Request) -> Result<Box<
         Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
+}
+
+/// Refuses a caller whose token counts no more, what its token does not allow, and what is not for such callers.
+pub(super) fn check(session: &Session, request: &Request) -> Result<(), RpcError> {
+    if !matches!(request, Request::CoreInitialize(_)) {
+        tokens::check_alive(&session.shared, &session.caller)?;
+    }
+    check_audience(session, request.method())?;
+    tokens::check_scope(&session.caller, request)
 }
 
 /// Refuses what a caller may not do, and names the rule. Whether an agent asks for itself, the method checks.

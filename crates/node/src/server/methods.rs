@@ -12,9 +12,11 @@ pub(super) mod memory;
 pub(super) mod messages;
 pub(super) mod policy;
 mod retired;
+pub(super) mod security;
 pub(super) mod spread;
 pub(super) mod streams;
 pub(super) mod terminals;
+pub(super) mod vouch;
 
 use edgeplane_types::{AgentId, ErrorName, Tenant};
 use edgeplane_wire::rpc::RpcError;

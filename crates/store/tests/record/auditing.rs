@@ -168,3 +168,50 @@ fn audit_sees_one_state_while_appends_go_on() {
     assert_eq!((report.events, report.streams, calls), (9_009, 2, 3));
     assert_sound(&store.reader());
 }
+
+/// Looks at the chain of the first agent's stream from its second event on, after a change by `sql`.
+#[track_caller]
+fn check_chain(sql: &str, rows: usize, expected: (u64, Option<&str>)) {
+    let dir = tempfile::tempdir().unwrap();
+    let maker = Maker::default();
+    let store = open(dir.path());
+    store.append(life(&maker, 2)).unwrap();
+    store.append(life(&maker, 1)).unwrap();
+    let second = store.reader().events(&stream(1), 2, 1).unwrap()[0].pos;
+    drop(store);
+    let conn = Connection::open(dir.path().join(DATABASE_NAME)).unwrap();
+    conn.execute_batch(&sql.replace("STREAM", "(SELECT id FROM stream ORDER BY id DESC LIMIT 1)")).unwrap();
+    drop(conn);
+    let found = Reader::open(dir.path()).unwrap().verify_chain(&stream(1), second, rows).unwrap().unwrap();
+    assert_eq!((found.from, found.head), (2, 9), "{sql}: {found:?}");
+    assert_eq!(found.verified_to, expected.0, "{sql}: {found:?}");
+    match expected.1 {
+        Some(what) => assert!(found.broken.as_ref().is_some_and(|broken| broken.contains(what)), "{found:?}"),
+        None => assert_eq!(found.broken, None, "{sql}"),
+    }
+}
+
+/// Proves SEC-010.
+#[test]
+fn chain_of_one_stream_is_verified_from_an_event_on() {
+    let event = |seq: u64| format!("WHERE stream = STREAM AND seq = {seq}");
+    let changed =
+        |seq| format!("UPDATE event SET body = CAST(CAST(body AS TEXT) || ' ' AS BLOB) {}", event(seq));
+    check_chain("", 100, (9, None));
+    check_chain("", 3, (4, None));
+    check_chain(&changed(2), 100, (1, Some("event 2")));
+    check_chain(&changed(9), 100, (8, Some("event 9")));
+    check_chain(&changed(9), 3, (4, None));
+    check_chain(
+        &format!("UPDATE event SET hash = zeroblob(32) {}", event(1)),
+        100,
+        (1, Some("hash of event 2")),
+    );
+    check_chain(&format!("DELETE FROM event {}", event(1)), 100, (1, Some("event 1 is missing")));
+    check_chain(&format!("DELETE FROM event {}", event(5)), 100, (4, Some("event 6 stands where event 5")));
+    check_chain(&format!("DELETE FROM event {}", event(9)), 100, (8, Some("should end with event 9")));
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    store.append(life(&Maker::default(), 1)).unwrap();
+    assert_eq!(store.reader().verify_chain(&stream(2), 1, 9).unwrap(), None, "another stream's position");
+}

@@ -404,8 +404,20 @@ pub struct VerifyResult {
     pub header: String,
     /// Whether its content is what the envelope's digest says.
     pub content_matches: bool,
-    /// Whether the chain of the agent's stream verifies from the message's event to its head.
+    /// Why it could not be looked at: it was erased, or is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_problem: Option<String>,
+    /// Whether every event that was looked at, from the message's own on, is chained to the one before it.
     pub chain_verifies: bool,
+    /// What is wrong with the first that is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain_problem: Option<String>,
+    /// Number of the message's event in the agent's stream.
+    pub seq: u64,
+    /// Number of the last event that was looked at and is right; at most 100,000 are.
+    pub verified_to: u64,
+    /// Number of the stream's newest event.
+    pub head: u64,
     /// The node's detached signature over the canonical envelope.
     pub signature: String,
     /// The key that made it.

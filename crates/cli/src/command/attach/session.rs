@@ -38,6 +38,7 @@ use crate::{
         keys::DetachKey,
         raw::{RawTerminal, Stage},
     },
+    token::Token,
 };
 
 /// Bytes of keys read at a time: a paste comes in few pieces.
@@ -92,6 +93,7 @@ struct Paste {
 pub(super) struct Plan {
     pub(super) agent: String,
     pub(super) socket: PathBuf,
+    pub(super) token: Option<Token>,
     pub(super) detach_key: DetachKey,
     pub(super) loss: Loss,
     pub(super) is_quiet: bool,

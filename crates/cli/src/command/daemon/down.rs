@@ -51,7 +51,7 @@ pub(super) fn run(args: &DownArgs, context: &mut Context) -> anyhow::Result<Outc
     let dirs = context.dirs()?;
     // First whoever would start it again.
     let unit_ran = if unit::is_active(context) {
-        let status = context.connect().ok().and_then(|mut node| status(&mut node).ok());
+        let status = context.connect_plainly().ok().and_then(|mut node| status(&mut node).ok());
         context.out.note("stopping the systemd unit");
         unit::stop(context)?;
         status
@@ -64,7 +64,7 @@ pub(super) fn run(args: &DownArgs, context: &mut Context) -> anyhow::Result<Outc
         let message = format!("the watchdog (process {}) does not end", found.pid);
         return Err(Failure::new(ErrorName::DeadlineExceeded, message).into());
     }
-    let Ok(mut node) = context.connect() else {
+    let Ok(mut node) = context.connect_plainly() else {
         return match holder(&dirs) {
             Some(pid) => force_or_advise(args, pid, None, context),
             None => match unit_ran {

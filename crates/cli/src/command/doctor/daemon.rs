@@ -8,10 +8,10 @@ use edgeplane_types::ErrorName;
 use edgeplane_wire::{
     api::{
         Empty,
-        core::{Check, InitializeParams, InitializeResult, PROTOCOL_VERSIONS},
+        core::{Check, InitializeResult},
         node::NodeStatus,
     },
-    catalogue::{Call, CoreInitialize, NodeStatus as NodeStatusCall},
+    catalogue::{Call, NodeStatus as NodeStatusCall},
 };
 
 use super::{fail, ok, warn};
@@ -19,6 +19,7 @@ use crate::{
     context::Context,
     node::{Node, Patience},
     quantity::{counted, human_seconds},
+    token::{self, Token},
 };
 
 /// A daemon that is well answers in a fraction of it, whatever its agents do.
@@ -32,9 +33,13 @@ pub(super) fn look(context: &Context) -> Vec<Check> {
     let holder = context.dirs().ok().and_then(|dirs| holder(&dirs.state));
     let (sender, receiver) = mpsc::sync_channel(1);
     let socket = path.clone();
+    let token = match context.token() {
+        Ok(token) => token,
+        Err(error) => return vec![fail("token", format!("{error:#}"), "see EDGEPLANE_TOKEN_FILE")],
+    };
     let looking = std::thread::Builder::new().name("edgeplane-doctor".to_owned()).spawn(move || {
         // Nobody waits any more if it took too long.
-        drop(sender.send(ask(&socket)));
+        drop(sender.send(ask(&socket, token.as_ref())));
     });
     if let Err(error) = looking {
         return vec![fail("daemon", format!("cannot look: {error}"), "close some programs")];
@@ -68,9 +73,11 @@ struct Found {
     status: NodeStatus,
     /// As whom the node knows us; a node that answers one question and not the other is still alive.
     greeting: Option<InitializeResult>,
+    /// Why it does not take our token.
+    refusal: Option<String>,
 }
 
-fn ask(path: &Path) -> Result<Found, Trouble> {
+fn ask(path: &Path, token: Option<&Token>) -> Result<Found, Trouble> {
     let stream = sock::connect(path)
         .map_err(|error| Trouble::NobodyThere(format!("{:#}", anyhow::Error::from(error))))?;
     let pid = peer::peer_of(&stream).ok().map(|peer| peer.pid);
@@ -78,11 +85,11 @@ fn ask(path: &Path) -> Result<Found, Trouble> {
     let patience = Patience::within(ANSWER_TIME);
     let raw = node.call(NodeStatusCall::NAME, Empty {}, patience).map_err(|error| trouble(&error, pid))?;
     let status = serde_json::from_str(raw.get()).map_err(|error| Trouble::Odd(error.to_string()))?;
-    let client = Some(concat!("edgeplane/", env!("CARGO_PKG_VERSION")).to_owned());
-    let versions = PROTOCOL_VERSIONS.iter().map(|version| (*version).to_owned()).collect();
-    let greeting =
-        node.call(CoreInitialize::NAME, InitializeParams { versions, client, token: None }, patience).ok();
-    Ok(Found { status, greeting: greeting.and_then(|raw| serde_json::from_str(raw.get()).ok()) })
+    let (greeting, refusal) = match token::greet(&mut node, token, patience) {
+        Ok(raw) => (serde_json::from_str(raw.get()).ok(), None),
+        Err(error) => (None, token.map(|_| error.to_string())),
+    };
+    Ok(Found { status, greeting, refusal })
 }
 
 fn trouble(error: &CallError, pid: Option<u32>) -> Trouble {
@@ -123,7 +130,7 @@ fn hung(pid: Option<u32>, how: &str) -> Check {
 }
 
 fn answers(found: Found) -> Vec<Check> {
-    let Found { status, greeting } = found;
+    let Found { status, greeting, refusal } = found;
     let up = human_seconds(status.uptime_seconds);
     let mut checks =
         vec![ok("daemon", format!("process {}, version {}, up {up}", status.pid, status.version))];
@@ -156,6 +163,13 @@ fn answers(found: Found) -> Vec<Check> {
             caller.assurance
         );
         checks.push(ok("identity", detail));
+    }
+    if let Some(refusal) = refusal {
+        checks.push(fail(
+            "token",
+            refusal,
+            "make another with `edgeplane token create`, or unset EDGEPLANE_TOKEN_FILE",
+        ));
     }
     checks.extend(
         status.checks.into_iter().map(|check| Check { name: format!("node: {}", check.name), ..check }),

@@ -11,7 +11,11 @@ use edgeplane_os::{dirs::StateDirs, proc, space};
 use edgeplane_wire::api::core::Check;
 
 use super::{fail, ok, warn};
-use crate::{command::daemon::watchdog, context::Context, quantity::human_bytes};
+use crate::{
+    command::daemon::watchdog,
+    context::Context,
+    quantity::{counted, human_bytes},
+};
 
 /// Free space below which agents will soon be refused, and below which somebody should look.
 const FREE_BYTES_FAIL: u64 = 64 << 20;
@@ -42,6 +46,7 @@ pub(super) fn look(context: &Context) -> Vec<Check> {
         socket(context),
         guard(&dirs),
         record(&dirs.state),
+        keys(&dirs.state),
     ]
 }
 
@@ -164,4 +169,31 @@ fn record(state: &Path) -> Check {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => ok(name, "none yet"),
         Err(error) => fail(name, format!("{RECORD}: {error}"), "see who owns the state directory"),
     }
+}
+
+/// Whether nobody else can read what the node signs with.
+fn keys(state: &Path) -> Check {
+    let name = "key files";
+    let dir = state.join("keys");
+    let listed = std::fs::read_dir(&dir).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let files = match listed {
+        Ok(files) => files,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return ok(name, "none yet"),
+        Err(error) => {
+            return fail(name, format!("{}: {error}", dir.display()), "see who owns the state directory");
+        }
+    };
+    let paths = std::iter::once(dir).chain(files.iter().map(std::fs::DirEntry::path));
+    for path in paths {
+        let mode = std::fs::symlink_metadata(&path).map_or(0, |found| found.mode() & 0o7777);
+        if mode & 0o077 != 0 {
+            return fail(
+                name,
+                format!("{} has mode {mode:04o}: others may read it", path.display()),
+                "whoever could read it can sign as this node: `edgeplane node rotate-key`",
+            );
+        }
+    }
+    let count = u64::try_from(files.len()).unwrap_or(u64::MAX);
+    ok(name, format!("{} in {}, for the owner alone", counted(count, "file"), state.join("keys").display()))
 }

@@ -191,8 +191,8 @@ fn principal(session: &Session) -> SafeLabel {
 }
 
 /// The roles of a caller: those of its token. Who comes without a token has none.
-fn roles(_caller: &Caller) -> Vec<SafeLabel> {
-    Vec::new()
+fn roles(caller: &Caller) -> Vec<SafeLabel> {
+    caller.roles.clone()
 }
 
 fn refused_to(caller: &Caller, what: &str, rule: &str) -> RpcError {

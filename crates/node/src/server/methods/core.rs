@@ -97,8 +97,9 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         let count: &mut u64 = agents.entry(agent.summary.borrow().phase.as_str().to_owned()).or_default();
         *count = count.saturating_add(1);
     }
-    let events = shared.record.read(edgeplane_store::Reader::head_pos).await?;
+    let (events, tokens) = shared.record.read(|reader| Ok((reader.head_pos()?, reader.tokens()?))).await?;
     let now = shared.record.now();
+    let security = [shared.keys.check(), super::security::check(&tokens, now)];
     Ok(NodeStatus {
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -113,7 +114,7 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         events,
         record: record.to_owned(),
         open_files: edgeplane_os::limits::files_open_now().unwrap_or(0),
-        checks: std::iter::once(check).chain(shared.checks.iter().cloned()).collect(),
+        checks: std::iter::once(check).chain(shared.checks.iter().cloned()).chain(security).collect(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use edgeplane_driver::render;
 use edgeplane_store::{MessageRow, StoredBody};
-use edgeplane_types::{Channel, ContentOrigin, ErrorName, Ingress, MessageId, Rung};
+use edgeplane_types::{Channel, ContentOrigin, ErrorName, Ingress, MessageId, Proof, Rung};
 use edgeplane_wire::{
     api::message::{
         InboxParams, InboxResult, MessageParams, MessageView, SignalParams, SignalResult, SubmitParams,
@@ -195,18 +195,31 @@ pub(in crate::server) async fn get(
     params: MessageParams,
 ) -> Result<MessageView, RpcError> {
     let record = &session.shared.record;
-    let row = record.look_up(|reader| reader.message(&params.message_id))?;
-    let row =
-        row.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no message {}", params.message_id)))?;
-    // The sender may see what became of its own words, too.
-    let sender = session.caller.agent.as_ref().map(|agent| agent.id);
-    if row.envelope.source.agent_id.is_none() || row.envelope.source.agent_id != sender {
-        check_owner(session, row.envelope.target)?;
-    }
+    let row = visible(session, params.message_id)?;
     let target = row.envelope.target;
     let found = record.look_up(|reader| reader.agent_by_id(&target))?;
     let name = found.map_or_else(|| target.to_string(), |agent| agent.name.to_string());
     view(record, row, &name)
+}
+
+/// A message, for those who may see it: operators, the agent that it is for, and its sender, who may see what became
+/// of its own words.
+pub(super) fn visible(session: &Session, id: MessageId) -> Result<MessageRow, RpcError> {
+    let row = session.shared.record.look_up(|reader| reader.message(&id))?;
+    let row = row.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no message {id}")))?;
+    let (caller, source) = (&session.caller, &row.envelope.source);
+    let sent_it = match &caller.agent {
+        Some(agent) => source.agent_id == Some(agent.id),
+        // A service speaks by its token alone, which names it wherever it is.
+        None => {
+            let by_token = caller.proof == Proof::ServiceToken && source.proof == Proof::ServiceToken;
+            by_token && source.principal == caller.principal
+        }
+    };
+    if !sent_it {
+        check_owner(session, row.envelope.target)?;
+    }
+    Ok(row)
 }
 
 pub(super) fn view(record: &Record, row: MessageRow, agent: &str) -> Result<MessageView, RpcError> {

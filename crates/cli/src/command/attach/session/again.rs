@@ -3,7 +3,10 @@
 //! Owns the way back: look for a node, attach anew, read from the recording what was printed meanwhile, go on at the
 //! very byte. All of it happens in the session's own loop, so the keys that leave work at every moment.
 
+use std::time::Duration;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
+use edgeplane_client::CallError;
 use edgeplane_os::{sock, wait::Deadline};
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
@@ -19,11 +22,15 @@ use crate::{
         recording::{self, PAGE_BYTES},
     },
     lasting::{BACK, GONE, Loss, is_nobody_there},
-    node::Node,
+    node::{Node, Patience},
     output,
     quantity::{counted, missing_output},
     terminal::filter::{Filter, Viewer},
+    token,
 };
+
+/// How long a node that takes connections may take to answer a greeting.
+const GREETING_TIME: Duration = Duration::from_secs(5);
 
 /// Output up to this much is read back although a new screen would do; a screen shows no more than the end of it.
 const READ_BACK_BYTES_MAX: u64 = PAGE_BYTES;
@@ -101,8 +108,17 @@ impl Session {
         match self.standing {
             Standing::Away { due } if due.has_passed() => match sock::connect(&self.plan.socket) {
                 Ok(stream) => {
+                    let mut node = Node::over(stream, false)?;
+                    if let Err(error) = self.greet(&mut node) {
+                        if error.name() != ErrorName::Unavailable {
+                            return Err(error.into());
+                        }
+                        // It went again before it answered.
+                        self.standing = Standing::Away { due: Deadline::after(self.pauses.take_next()) };
+                        return Ok(());
+                    }
                     self.pauses.connected();
-                    self.link = Link::new(Node::over(stream, false)?.into_parts());
+                    self.link = Link::new(node.into_parts());
                     self.ask_to_attach(self.controls);
                     Ok(())
                 }
@@ -120,6 +136,14 @@ impl Session {
                 Ok(())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Shows the token again: the next node knows nobody from the one before.
+    fn greet(&self, node: &mut Node) -> Result<(), CallError> {
+        match &self.plan.token {
+            Some(token) => token::greet(node, Some(token), Patience::within(GREETING_TIME)).map(drop),
+            None => Ok(()),
         }
     }
 

@@ -1,0 +1,154 @@
+//! Each method of the catalogue, and what a token needs for it.
+
+use std::collections::BTreeSet;
+
+use edgeplane_wire::catalogue::{METHODS, MethodEffect};
+use serde_json::{Value, json};
+
+use super::*;
+
+const MESSAGE: &str = "msg_01890000-0000-7000-8000-000000000002";
+
+/// Methods of one shape of parameters, and the need of each: `-` nothing, `!` no token is enough.
+type Row = (Value, &'static str, &'static [&'static str]);
+
+fn table() -> Vec<Row> {
+    changing().into_iter().chain(reading()).collect()
+}
+
+fn changing() -> Vec<Row> {
+    let agent = || json!({ "agent": "a" });
+    let words = || json!([{ "type": "text", "text": "x" }]);
+    let action = json!({ "action_id": "act_01890000-0000-7000-8000-000000000002" });
+    let message = || json!({ "message_id": MESSAGE });
+    let schedule = || json!({ "agent": "a", "name": "s" });
+    let decide =
+        json!({ "action_id": action["action_id"], "verdict": { "verdict": "approve" }, "digest": "00" });
+    vec![
+        (json!({}), "-", &["core/initialize", "core/describe", "core/health"]),
+        (json!({}), "!", &["runtime/node.stop", "security/key.rotate", "policy/rule.reload"]),
+        (json!({ "principal": "p", "kind": "service", "scopes": [] }), "!", &["security/token.create"]),
+        (json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" }), "!", &["security/token.revoke"]),
+        (json!({ "agent": "a", "parts": words() }), "signal", &["runtime/agent.signal", "runtime/agent.ask"]),
+        (json!({ "agent": "a", "channel": "web", "parts": words() }), "signal", &["runtime/message.submit"]),
+        (json!({ "topic": "t", "parts": words() }), "signal", &["runtime/topic.publish"]),
+        (json!({ "parts": words() }), "signal", &["runtime/agent.broadcast"]),
+        (agent(), "attach", &["runtime/agent.attach", "runtime/agent.snapshot", "runtime/recording.read"]),
+        (json!({ "attachment": "x" }), "attach", &["runtime/agent.detach"]),
+        (json!({ "attachment": "x", "cols": 80, "rows": 24 }), "attach", &["runtime/agent.resize"]),
+        (json!({ "agent": "a", "control": true }), "control", &["runtime/agent.attach"]),
+        (json!({ "attachment": "x", "data": "" }), "control", &["runtime/agent.write"]),
+        (decide, "approve", &["runtime/action.decide"]),
+        (
+            agent(),
+            "supervise",
+            &[
+                "runtime/agent.install",
+                "runtime/agent.start",
+                "runtime/agent.stop",
+                "runtime/agent.restart",
+                "runtime/agent.freeze",
+                "runtime/agent.unfreeze",
+                "runtime/agent.retire",
+                "runtime/agent.release",
+            ],
+        ),
+        (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (message(), "supervise", &["runtime/dead_letter.replay", "runtime/dead_letter.drop"]),
+        (json!({ "kind": "question", "prompt": "x" }), "supervise", &["runtime/action.open"]),
+        (action, "supervise", &["runtime/action.cancel"]),
+        (
+            schedule(),
+            "supervise",
+            &[
+                "runtime/schedule.run",
+                "runtime/schedule.pause",
+                "runtime/schedule.resume",
+                "runtime/schedule.remove",
+            ],
+        ),
+        (json!({ "agent": "a", "key": "k", "value": 1 }), "supervise", &["memory/entry.put"]),
+        (json!({ "agent": "a", "key": "k" }), "supervise", &["memory/entry.delete"]),
+    ]
+}
+
+fn reading() -> Vec<Row> {
+    let agent = || json!({ "agent": "a" });
+    let action = json!({ "action_id": "act_01890000-0000-7000-8000-000000000002" });
+    let message = || json!({ "message_id": MESSAGE });
+    let schedule = json!({ "agent": "a", "name": "s" });
+    vec![
+        (json!({ "agent": "a", "key": "k" }), "read", &["memory/entry.get", "memory/entry.history"]),
+        (
+            agent(),
+            "read",
+            &["runtime/agent.get", "runtime/epoch.list", "runtime/inbox.list", "memory/entry.list"],
+        ),
+        (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
+        (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
+        (action, "read", &["runtime/action.get"]),
+        (json!({ "to": "a" }), "read", &["policy/decision.explain"]),
+        (json!({ "files": [] }), "read", &["policy/rule.check"]),
+        (schedule, "read", &["runtime/schedule.history"]),
+        (
+            json!({}),
+            "read",
+            &[
+                "runtime/node.status",
+                "runtime/agent.list",
+                "runtime/dead_letter.list",
+                "runtime/action.list",
+                "runtime/schedule.list",
+                "policy/rule.list",
+                "security/token.list",
+                "security/token.epoch",
+                "security/key.list",
+                "stream/read",
+                "stream/subscribe",
+                "evidence/audit.verify",
+            ],
+        ),
+        (
+            json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" }),
+            "read",
+            &["stream/unsubscribe"],
+        ),
+    ]
+}
+
+fn word(need: Need) -> String {
+    match need {
+        Need::Nothing => "-".to_owned(),
+        Need::Uid => "!".to_owned(),
+        Need::Scope(scope) => serde_json::to_value(scope).unwrap().as_str().unwrap().to_owned(),
+    }
+}
+
+/// Proves SEC-031.
+#[test]
+fn every_method_of_the_catalogue_has_its_need() {
+    let mut seen = BTreeSet::new();
+    for (params, expected, methods) in table() {
+        for method in methods {
+            let read = Request::read(method, params.clone());
+            let request = read.unwrap_or_else(|error| panic!("{method} {params}: {error}"));
+            assert_eq!(word(need(&request)), expected, "{method} {params}");
+            seen.insert(*method);
+        }
+    }
+    for method in METHODS {
+        assert!(seen.contains(method.name), "{} is not in the table", method.name);
+    }
+}
+
+/// Proves SEC-031.
+#[test]
+fn nothing_that_changes_the_node_is_called_with_the_right_to_read() {
+    for (params, expected, methods) in table() {
+        for method in methods.iter().filter(|_| expected == "read") {
+            let row = METHODS.iter().find(|row| row.name == *method).unwrap();
+            assert_eq!(row.effect, MethodEffect::Read, "{method} {params}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A token that is shown on a connection: from then on whoever speaks there is its bearer.
+//!
+//! Owns the change of a connection's caller. Whether the token is good and whose it is, [`crate::tokens`] says.
+
+use std::time::Duration;
+
+use edgeplane_wire::{
+    api::core::InitializeResult,
+    catalogue::{Call as _, CoreInitialize, Request},
+    rpc::RpcError,
+};
+use serde_json::Value;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{Session, dispatch, methods};
+use crate::{caller::Caller, tokens};
+
+/// How long what a connection has opened may outlive its token.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Whether a request shows a token.
+pub(super) fn is_shown(method: &str, params: &Value) -> bool {
+    method == CoreInitialize::NAME && params.get("token").is_some_and(|token| !token.is_null())
+}
+
+/// Makes the caller of a connection the bearer of the token that it shows; after an error it is who it was. `seen` is
+/// what the kernel says of it, `watch` looks after the token that it bears.
+pub(super) fn show(
+    session: &mut Session,
+    seen: &Caller,
+    watch: &mut Option<DropGuard>,
+    mut params: Value,
+) -> Result<InitializeResult, RpcError> {
+    dispatch::without_context(&mut params)?;
+    let Request::CoreInitialize(params) = Request::read(CoreInitialize::NAME, params)? else {
+        return methods::core::initialize(session, &Default::default());
+    };
+    let text = params.token.as_deref().unwrap_or_default();
+    let caller = tokens::bearer(&session.shared, seen, text)
+        .inspect_err(|error| tracing::debug!(%error, caller = %seen.principal, "a token was refused"))?;
+    let bearer = Session { caller, ..session.clone() };
+    let greeting = methods::core::initialize(&bearer, &params)?;
+    *session = bearer;
+    let until = CancellationToken::new();
+    session.shared.tasks.spawn(end_with_token(session.clone(), until.clone()));
+    *watch = Some(until.drop_guard());
+    Ok(greeting)
+}
+
+/// Ends what a connection has opened when the token of its caller counts no more: nobody asks for what comes by itself.
+async fn end_with_token(session: Session, until: CancellationToken) {
+    if session.caller.bears.is_none() {
+        return;
+    }
+    loop {
+        tokio::select! {
+            () = until.cancelled() => return,
+            () = session.shared.stopping.cancelled() => return,
+            () = tokio::time::sleep(LOOK_AGAIN) => {}
+        }
+        if tokens::check_alive(&session.shared, &session.caller).is_err() {
+            session.opened.close();
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Who speaks by a token: from the text that a caller shows to the caller that it is from then on, and for how long.
+//!
+//! Owns the rule that a token makes nobody of an agent: what the kernel says of a caller comes first. What tokens are
+//! made of is the proof's, which there are is the record's, what each allows is in [`crate::scopes`].
+
+use edgeplane_proof::token::{EpochClaims, NamedTokenError};
+use edgeplane_proof::{KeyRing, NamedToken, SignatureError, SigningKey, TokenError, token};
+use edgeplane_store::TokenRow;
+use edgeplane_types::{Authority, ErrorName, Proof, SafeLabel, Tenant, Timestamp, TokenKind};
+use edgeplane_wire::{catalogue::Request, rpc::RpcError};
+
+use crate::{
+    caller::{AGENT_AUTHORITY_MAX, Bears, Caller, CallingAgent, Living as _},
+    scopes::{Need, need},
+    shared::Shared,
+};
+
+/// How long the token of an epoch is good, in seconds. What leaves an agent is of no use for long, and asking for
+/// another costs a signature.
+const EPOCH_TOKEN_SECONDS: u64 = 15 * 60;
+
+/// What a signed token begins with, and no named one: the base64url of `{"`.
+const SIGNED_PREFIX: &str = "eyJ";
+
+/// Refuses a token; the reason is for programs, too.
+fn refused(reason: &str, what: &str) -> RpcError {
+    RpcError::new(ErrorName::Unauthenticated, format!("{what}: reason {reason}"))
+}
+
+/// The caller that whoever shows this token is from here on. `seen` is what the kernel says of them.
+pub(crate) fn bearer(shared: &Shared, seen: &Caller, text: &str) -> Result<Caller, RpcError> {
+    let shown = if text.starts_with(SIGNED_PREFIX) {
+        let claims = epoch_claims(shared, text)?;
+        of_epoch(shared, &claims)
+    } else {
+        let named = NamedToken::parse(text).map_err(|error| {
+            let reason = match error {
+                NamedTokenError::Form => "no-token",
+                NamedTokenError::Mistyped => "mistyped",
+            };
+            refused(reason, &error.to_string())
+        })?;
+        let digest = named.digest().to_string();
+        let row = shared.record.look_up(|reader| reader.token_by_digest(&digest))?;
+        let row = row.ok_or_else(|| refused("unknown", "this node never gave out that token"))?;
+        check_row(&row, shared.record.now())?;
+        of_name(shared, row)
+    };
+    meet(seen, shown)
+}
+
+/// What becomes of a caller that shows a good token.
+fn meet(seen: &Caller, shown: Caller) -> Result<Caller, RpcError> {
+    let Some(agent) = &seen.agent else {
+        if shown.proof == Proof::OperatorToken && seen.proof == Proof::None {
+            // Whoever stands under a shim that nobody knows may be an agent of whom only the proof is lost.
+            return Err(refused("doubtful-caller", "nothing is known of the caller, which may be an agent"));
+        }
+        return Ok(shown);
+    };
+    let is_own = shown.agent.as_ref().is_some_and(|of| (of.id, of.epoch) == (agent.id, agent.epoch));
+    if is_own && seen.is_seen_as_agent() {
+        return Ok(shown);
+    }
+    let whose = if is_own { "its own".to_owned() } else { format!("that of `{}`", shown.principal) };
+    let said = format!("a token was shown, {whose}; an agent stays the agent that it is");
+    let note = [seen.note.clone(), Some(said)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    Ok(Caller { note: Some(note), ..seen.clone() })
+}
+
+fn of_name(shared: &Shared, row: TokenRow) -> Caller {
+    let (proof, authority_max) = match row.kind {
+        TokenKind::Operator => (Proof::OperatorToken, Authority::Trusted),
+        TokenKind::Service => (Proof::ServiceToken, AGENT_AUTHORITY_MAX),
+    };
+    Caller {
+        agent: None,
+        principal: row.principal,
+        proof,
+        assurance: shared.assurance(),
+        authority_max,
+        note: None,
+        roles: row.roles,
+        scopes: Some(row.scopes),
+        bears: Some(Bears::Named(row.id)),
+    }
+}
+
+fn of_epoch(shared: &Shared, claims: &EpochClaims) -> Caller {
+    let agent = CallingAgent { id: claims.sub, name: claims.name.clone(), epoch: claims.epoch };
+    Caller {
+        proof: Proof::EpochToken,
+        bears: Some(Bears::Epoch(moment(claims.exp))),
+        ..Caller::driver(agent, shared.assurance())
+    }
+}
+
+fn moment(seconds: u64) -> Timestamp {
+    Timestamp::from_micros(0).plus_millis(seconds.saturating_mul(1_000))
+}
+
+fn check_row(row: &TokenRow, now: Timestamp) -> Result<(), RpcError> {
+    if let Some(at) = row.revoked_at {
+        return Err(refused("revoked", &format!("token {} was revoked at {at}", row.id)));
+    }
+    match row.expires_at {
+        Some(end) if end <= now => Err(refused("expired", &format!("token {} ended at {end}", row.id))),
+        _ => Ok(()),
+    }
+}
+
+fn epoch_claims(shared: &Shared, text: &str) -> Result<EpochClaims, RpcError> {
+    let keys: KeyRing = shared.keys.ring();
+    let claims = match token::read(text, &keys, shared.identity.id, shared.record.now()) {
+        Ok(claims) => claims,
+        Err(error) => {
+            let reason = match &error {
+                TokenError::Signature(SignatureError::UnknownKey { key_id }) => unknown_key(shared, key_id)?,
+                TokenError::Node { .. } => "other-node",
+                TokenError::NotYetValid { .. } => "not-yet-valid",
+                TokenError::Expired { .. } => "expired",
+                TokenError::Signature(SignatureError::Mismatch { .. }) => "forged",
+                TokenError::Signature(_) | TokenError::Claims { .. } => "no-token",
+                TokenError::Span { .. } | TokenError::Canonical(_) => "no-token",
+            };
+            return Err(refused(reason, &error.to_string()));
+        }
+    };
+    check_epoch(shared, &of_epoch(shared, &claims))?;
+    Ok(claims)
+}
+
+/// A key that is not the current one is an old one of this node, or of another node.
+fn unknown_key(shared: &Shared, key_id: &SafeLabel) -> Result<&'static str, RpcError> {
+    let rows = shared.record.look_up(edgeplane_store::Reader::keys)?;
+    Ok(if rows.iter().any(|row| row.id == *key_id) { "retired-key" } else { "other-node" })
+}
+
+fn check_epoch(shared: &Shared, caller: &Caller) -> Result<(), RpcError> {
+    let Some(agent) = &caller.agent else { return Ok(()) };
+    if shared.is_alive(agent.id, agent.epoch)
+        && shared.agent(&Tenant::default(), &agent.id.to_string()).is_ok()
+    {
+        return Ok(());
+    }
+    Err(refused("epoch-over", &format!("epoch {} of `{}` does not live", agent.epoch, agent.name)))
+}
+
+/// Refuses a caller whose token counts no more. It does not become what it was before it showed the token: that may
+/// have been more.
+pub(crate) fn check_alive(shared: &Shared, caller: &Caller) -> Result<(), RpcError> {
+    match caller.bears {
+        None => Ok(()),
+        Some(Bears::Named(id)) => {
+            let row = shared.record.look_up(|reader| reader.token(&id))?;
+            let row = row.ok_or_else(|| refused("unknown", "this node never gave out that token"))?;
+            check_row(&row, shared.record.now())
+        }
+        Some(Bears::Epoch(end)) if end <= shared.record.now() => {
+            Err(refused("expired", &format!("the token of the epoch ended at {end}")))
+        }
+        Some(Bears::Epoch(_)) => check_epoch(shared, caller),
+    }
+}
+
+/// Refuses what a caller's token does not allow, and names the scope.
+pub(crate) fn check_scope(caller: &Caller, request: &Request) -> Result<(), RpcError> {
+    let Some(scopes) = &caller.scopes else { return Ok(()) };
+    let rule = match need(request) {
+        Need::Nothing => return Ok(()),
+        Need::Scope(scope) if scopes.contains(&scope) => return Ok(()),
+        Need::Scope(scope) => format!("scope-{}", word(scope)),
+        Need::Uid => "no-token-is-enough".to_owned(),
+    };
+    let what = format!("`{}` may not call {}: rule {rule}", caller.principal, request.method());
+    Err(RpcError::new(ErrorName::PermissionDenied, what)
+        .hint("a token allows what it was made for; `edgeplane token list` shows that"))
+}
+
+pub(crate) fn word(scope: edgeplane_types::Scope) -> &'static str {
+    use edgeplane_types::Scope;
+    match scope {
+        Scope::Read => "read",
+        Scope::Signal => "signal",
+        Scope::Attach => "attach",
+        Scope::Control => "control",
+        Scope::Supervise => "supervise",
+        Scope::Approve => "approve",
+    }
+}
+
+/// Makes a token of the epoch that a caller is in; the text, and when it ends.
+pub(crate) fn issue(
+    shared: &Shared,
+    caller: &Caller,
+    key: &SigningKey,
+) -> Result<(String, Timestamp), RpcError> {
+    let denied = |what: String, hint: &str| Err(RpcError::new(ErrorName::PermissionDenied, what).hint(hint));
+    let Some(agent) = caller.agent.as_ref().filter(|_| caller.is_seen_as_agent()) else {
+        if caller.proof == Proof::EpochToken {
+            let what = "a token does not make the next one: rule epoch-token-from-a-token".to_owned();
+            return denied(what, "ask over the agent's own socket, before a token is shown there");
+        }
+        let what = format!("`{}` is no agent beyond doubt: rule agents-only", caller.principal);
+        return denied(what, "an agent asks, over the socket in EDGEPLANE_SOCKET");
+    };
+    check_epoch(shared, caller)?;
+    let iat = shared.record.now().as_millis() / 1_000;
+    let exp = iat.saturating_add(EPOCH_TOKEN_SECONDS);
+    let claims = EpochClaims {
+        iss: shared.identity.id,
+        sub: agent.id,
+        name: agent.name.clone(),
+        epoch: agent.epoch,
+        iat,
+        exp,
+        jti: shared.record.mint().id(),
+    };
+    let text = token::issue(key, &claims)
+        .map_err(|error| RpcError::new(ErrorName::Internal, format!("no token can be made: {error}")))?;
+    Ok((text, moment(exp)))
+}
+
+#[cfg(test)]
+#[path = "tokens/tests.rs"]
+mod tests;
