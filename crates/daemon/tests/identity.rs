@@ -390,6 +390,9 @@ fn operators_calls() -> Vec<(&'static str, Value)> {
                 "runtime/agent.resize" => json!({ "attachment": "att", "cols": 80, "rows": 24 }),
                 "runtime/agent.detach" => json!({ "attachment": "att" }),
                 "runtime/node.stop" | "evidence/audit.verify" => json!({}),
+                "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
+                    json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
+                }
                 _ => json!({ "agent": "other" }),
             };
             (method.name, params)
@@ -407,6 +410,7 @@ fn owners_calls(message_id: &str) -> Vec<(&'static str, Value)> {
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
+                | "runtime/dead_letter.list"
                 | "runtime/agent.snapshot"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })
