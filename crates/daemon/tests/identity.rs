@@ -400,6 +400,9 @@ fn operators_calls() -> Vec<(&'static str, Value)> {
                 "runtime/message.sign" => {
                     json!({ "message_ids": ["msg_01890000-0000-7000-8000-000000000002"] })
                 }
+                "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
+                    json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
+                }
                 _ => json!({ "agent": "other" }),
             };
             (method.name, params)
@@ -428,6 +431,7 @@ fn owners_calls(message_id: &str) -> Vec<(&'static str, Value)> {
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
+                | "runtime/dead_letter.list"
                 | "runtime/agent.snapshot"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })

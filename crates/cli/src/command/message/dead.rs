@@ -110,7 +110,7 @@ fn row(message: &MessageView) -> [String; 7] {
 pub(super) fn replay(args: &ReplayArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let answer = context.ask::<DeadLetterReplay>(&MessageParams { message_id: args.message })?;
     context.show(&answer, |out, message| {
-        Ok(out.line(&format!("{} to {} is delivered after all", message.message_id, message.agent))?)
+        Ok(out.line(&format!("{} to {} is tried once more", message.message_id, message.agent))?)
     })?;
     Ok(Outcome::Done)
 }
