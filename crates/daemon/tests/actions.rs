@@ -287,10 +287,13 @@ fn silence_denies_also_without_a_daemon() {
 
     let second = open(&mut alpha, approval(json!({ "expires_in_ms": 1_000 })));
     let later = open(&mut alpha, approval(json!({ "expires_in_ms": 3_600_000 })));
+    let of_beta = run(&node, "beta", "");
+    let untouched = open(&mut as_agent(&node, "beta"), approval(json!({ "expires_in_ms": 1_000 })));
     let over = SystemClock.now().plus_millis(1_000);
     node.kill_daemon();
     eventually("its time is over", || SystemClock.now() > over);
     node.up();
+    assert_told_once(&node, "beta", &of_beta, &untouched, "expired");
     assert_refused(decide(&node, &second, approve()), ErrorName::InvalidState, "action is already expired");
     assert_told_once(&node, "alpha", &log, &second, "expired");
     assert_eq!(pending(&node), [later["action"]["id"].clone()]);
@@ -384,8 +387,10 @@ fn native_program_asks_once_whoever_dies() {
     decide(&node, &action, approve()).unwrap();
     let log = folder.join("log");
     assert_told_once(&node, "alpha", &log, &action, "approved");
-    let answers = read(&log).lines().filter(|line| line.contains(r#""id":"q""#)).count();
-    assert_eq!(answers, 1, "it is answered once");
+    let text = read(&log);
+    let answers: Vec<_> = text.lines().filter(|line| line.contains(r#""id":"q""#)).collect();
+    assert_eq!(answers.len(), 1, "it is answered once");
+    assert!(answers[0].contains(action["action"]["id"].as_str().unwrap()), "{}", answers[0]);
     assert_eq!(counts(&node, "alpha"), [1, 1, 1]);
     node.verify();
 }
