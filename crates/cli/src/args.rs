@@ -94,6 +94,7 @@ pub(crate) enum Command {
     Events(command::events::EventsArgs),
     Audit(command::audit::AuditArgs),
     Memory(command::memory::MemoryArgs),
+    Schedule(command::schedule::ScheduleArgs),
     Doctor(command::doctor::DoctorArgs),
     DescribeApi(command::describe::DescribeArgs),
     Completion(command::completion::CompletionArgs),

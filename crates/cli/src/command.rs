@@ -17,6 +17,7 @@ pub(crate) mod logs;
 pub(crate) mod memory;
 pub(crate) mod recording;
 pub(crate) mod replay;
+pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 
@@ -89,6 +90,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Events(args) => events::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
+        Command::Schedule(args) => schedule::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::DescribeApi(args) => describe::run(&args, context),
         Command::Completion(args) => completion::run(&args, context),

@@ -6,7 +6,7 @@
 use edgeplane_driver::render;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, Epoch, ErrorName, Ingress, MessageId, OnBehalfOf, Part,
-    PolicyAction, Priority, SafeLabel,
+    PolicyAction, Priority, SafeLabel, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 
@@ -78,6 +78,8 @@ impl Saying {
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub(crate) caller: Caller,
+    /// Who made it happen: the caller, unless a person let a schedule speak.
+    pub(crate) actor: Actor,
     pub(crate) saying: Saying,
     /// The parts as bytes.
     pub(crate) content: Vec<u8>,
@@ -155,6 +157,7 @@ pub(crate) fn admit(
     let on_behalf_of = behalf(shared, caller, &saying)?;
     Ok(Admitted {
         caller: caller.clone(),
+        actor: caller.actor(),
         content,
         channel,
         authority: granted.authority.at_most(wanted),

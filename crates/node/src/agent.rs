@@ -15,6 +15,7 @@ mod native;
 mod output;
 mod program;
 mod retention;
+mod schedules;
 mod terminal;
 mod view;
 mod viewers;
@@ -25,8 +26,8 @@ use edgeplane_lifecycle::{self as lifecycle, RestartMode};
 use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
-    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName,
-    Tenant, Timestamp, identity::ProcessIdentity,
+    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, SessionId,
+    StreamName, Tenant, Timestamp, identity::ProcessIdentity,
 };
 use edgeplane_wire::{
     api::{
@@ -44,12 +45,14 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, screen::Screen, shared::Shared,
+    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, schedule::Declared,
+    screen::Screen, shared::Shared,
 };
 
 pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
+pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 
 /// Commands that wait for a busy agent; more are refused with `backpressure`.
 const MAILBOX_MAX: usize = 256;
@@ -79,7 +82,8 @@ pub(crate) struct AgentHandle {
 #[derive(Debug)]
 pub(crate) enum Command {
     Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
-    Update(Arc<Manifest>, Origin, oneshot::Sender<Result<Generation, RpcError>>),
+    Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
+    Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
@@ -204,6 +208,7 @@ struct Actor {
     health: health::Health,
     delivery: delivery::Delivery,
     expiry: expiry::Expiry,
+    schedules: schedules::Schedules,
     viewers: viewers::Viewers,
     ended: Option<facts::Ended>,
     /// Facts that found no space, in their order.
@@ -262,6 +267,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         health: health::Health::default(),
         delivery: delivery::Delivery::default(),
         expiry: expiry::Expiry::default(),
+        schedules: schedules::Schedules::default(),
         viewers: viewers::Viewers::default(),
         ended: None,
         unrecorded: std::collections::VecDeque::new(),
@@ -327,6 +333,7 @@ impl Actor {
             self.recover(&row, own).await;
             self.arm_expiry();
         }
+        self.take_up_schedules();
         loop {
             self.publish();
             if self.life.state() == lifecycle::State::Retired {
@@ -371,6 +378,7 @@ impl Actor {
             self.viewers.timer(),
             self.delivery.timer(),
             self.expiry.timer(),
+            self.schedules.timer(),
             self.unrecorded_timer(),
         ];
         times.into_iter().flatten().min()
@@ -390,6 +398,7 @@ impl Actor {
         self.resynchronise_viewers().await;
         self.delivery_due(now).await;
         self.expiry_due(now).await;
+        self.schedules_due(now).await;
         self.unrecorded_due(now).await;
     }
 
@@ -399,8 +408,12 @@ impl Actor {
                 let result = self.request(request, origin).await;
                 drop(reply.send(result));
             }
-            Command::Update(manifest, origin, reply) => {
-                drop(reply.send(self.update(manifest, &origin).await))
+            Command::Update(declared, origin, reply) => {
+                drop(reply.send(self.update(declared, &origin).await))
+            }
+            Command::Schedule(request, origin, reply) => {
+                drop(reply.send(self.schedule_request(&request, &origin).await));
+                self.pump().await;
             }
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::View(reply) => drop(reply.send(self.view())),

@@ -61,6 +61,18 @@ impl Caller {
         }
     }
 
+    /// A schedule that came due. Operators declared it, so its word weighs as much as theirs.
+    pub(crate) fn scheduler(schedule: &AgentName, assurance: Assurance) -> Self {
+        Self {
+            agent: None,
+            principal: SafeLabel::from(schedule),
+            proof: Proof::Node,
+            assurance,
+            authority_max: Authority::Trusted,
+            note: None,
+        }
+    }
+
     /// A caller that nothing is known of.
     fn unknown(note: String) -> Self {
         Self {
@@ -88,6 +100,7 @@ impl Caller {
         match (&self.agent, self.proof) {
             (Some(_), _) => Channel::Peer,
             (None, Proof::Uid) => Channel::Operator,
+            (None, Proof::Node) => Channel::Scheduler,
             (None, _) => Channel::External,
         }
     }
@@ -100,6 +113,7 @@ impl Caller {
     pub(crate) fn actor(&self) -> Actor {
         match &self.agent {
             Some(agent) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
+            None if self.proof == Proof::Node => Actor::Node { rule: SafeLabel::sanitized("scheduler") },
             None => Actor::Operator { name: self.principal.clone() },
         }
     }

@@ -17,6 +17,7 @@ mod outbound;
 mod profile;
 mod record;
 mod recordings;
+mod schedule;
 mod screen;
 mod server;
 mod shared;

@@ -28,8 +28,8 @@ impl Profile {
                 .principal
                 .clone()
                 .unwrap_or_else(|| SafeLabel::from(&manifest.metadata.name)),
-            risk: Risk::default(),
-            subscriptions: BTreeSet::new(),
+            risk: manifest.spec.risk,
+            subscriptions: manifest.spec.subscriptions.clone(),
         }
     }
 }

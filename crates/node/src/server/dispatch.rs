@@ -94,6 +94,12 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
         Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
         Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::ScheduleList(_)
+        | Request::ScheduleHistory(_)
+        | Request::ScheduleRun(_)
+        | Request::SchedulePause(_)
+        | Request::ScheduleResume(_)
+        | Request::ScheduleRemove(_) => schedules(session, request).await,
         // Served from the next commits on.
         Request::MessageSubmit(_)
         | Request::TopicPublish(_)
@@ -109,12 +115,6 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         | Request::ActionGet(_)
         | Request::ActionDecide(_)
         | Request::ActionCancel(_)
-        | Request::ScheduleList(_)
-        | Request::ScheduleHistory(_)
-        | Request::ScheduleRun(_)
-        | Request::SchedulePause(_)
-        | Request::ScheduleResume(_)
-        | Request::ScheduleRemove(_)
         | Request::RuleList(_)
         | Request::DecisionExplain(_)
         | Request::RuleCheck(_)
@@ -140,6 +140,18 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
+    }
+}
+
+async fn schedules(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::ScheduleList(params) => raw(methods::schedules::list(session, params).await?),
+        Request::ScheduleHistory(params) => raw(methods::schedules::history(session, params).await?),
+        Request::ScheduleRun(params) => raw(methods::schedules::run(session, params).await?),
+        Request::SchedulePause(params) => raw(methods::schedules::pause(session, params).await?),
+        Request::ScheduleResume(params) => raw(methods::schedules::resume(session, params).await?),
+        Request::ScheduleRemove(params) => raw(methods::schedules::remove(session, params).await?),
+        other => Err(RpcError::new(ErrorName::Internal, format!("{} is no schedule's", other.method()))),
     }
 }
 

@@ -8,6 +8,7 @@ pub(super) mod install;
 pub(super) mod memory;
 pub(super) mod messages;
 mod retired;
+pub(super) mod schedules;
 pub(super) mod streams;
 pub(super) mod terminals;
 
