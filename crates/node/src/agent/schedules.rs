@@ -139,7 +139,8 @@ impl Actor {
         let mut not_before = Duration::ZERO;
         for name in due {
             if let Err(error) = self.look_at_schedule(&name, now).await {
-                tracing::warn!(agent = %self.identity.name, schedule = %name, %error, "cannot be accounted for");
+                // Once a second until the record takes something; why it does not is told elsewhere.
+                tracing::debug!(agent = %self.identity.name, schedule = %name, %error, "cannot be accounted for");
                 not_before = RECORD_RETRY;
             }
         }
