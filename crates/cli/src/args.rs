@@ -103,6 +103,7 @@ pub(crate) enum Command {
     Policy(command::policy::PolicyArgs),
     Node(command::node::NodeArgs),
     Token(command::token::TokenArgs),
+    Schedule(command::schedule::ScheduleArgs),
     Doctor(command::doctor::DoctorArgs),
     DescribeApi(command::describe::DescribeArgs),
     Completion(command::completion::CompletionArgs),

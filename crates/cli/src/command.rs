@@ -23,6 +23,7 @@ pub(crate) mod node;
 pub(crate) mod policy;
 pub(crate) mod recording;
 pub(crate) mod replay;
+pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
@@ -105,6 +106,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Policy(args) => policy::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),
+        Command::Schedule(args) => schedule::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::DescribeApi(args) => describe::run(&args, context),
         Command::Completion(args) => completion::run(&args, context),

@@ -431,7 +431,6 @@ fn owners_calls(message_id: &str) -> Vec<(&'static str, Value)> {
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
-                | "runtime/dead_letter.list"
                 | "runtime/agent.snapshot"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })

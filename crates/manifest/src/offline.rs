@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Deployment, Driver, EnvValue, FetchSource, Manifest, Metadata, Offers, Port, PrepareStep, SecretSource,
-    Skill, StateKind, is_env_passed,
+    Deployment, Driver, EnvValue, FetchSource, InlineSchedule, Manifest, Metadata, Offers, Port, PrepareStep,
+    SecretSource, Skill, StateKind, is_env_passed,
     problem::field,
     relations::all_commands,
     words::{Digest, EnvName, FilePath},
@@ -222,6 +222,9 @@ pub struct Description {
     pub configuration: Vec<Configuration>,
     /// Agents that are started before it.
     pub depends_on: Vec<AgentName>,
+    /// Messages that come to it by the clock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<InlineSchedule>,
     /// In which form it is brought.
     pub deployment: Deployment,
     /// What makes it ready to run, and what of that has been done.
@@ -298,6 +301,7 @@ pub fn describe(manifest: &Manifest, found: &Found) -> Description {
         no_new_privs: spec.no_new_privs,
         configuration,
         depends_on: spec.depends_on.iter().cloned().collect(),
+        schedules: spec.schedules.clone(),
         deployment: spec.deployment.clone(),
         prepare,
         readiness,

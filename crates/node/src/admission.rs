@@ -8,7 +8,7 @@ use std::sync::Arc;
 use edgeplane_driver::render;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, Epoch, ErrorName, Ingress, MessageId, OnBehalfOf, Part,
-    Phase, PolicyAction, Priority, SafeLabel,
+    Phase, PolicyAction, Priority, SafeLabel, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 
@@ -83,6 +83,8 @@ impl Saying {
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub(crate) caller: Caller,
+    /// Who made it happen: the caller, unless a person let a schedule speak.
+    pub(crate) actor: Actor,
     pub(crate) saying: Saying,
     /// The parts as bytes.
     pub(crate) content: Vec<u8>,
@@ -162,6 +164,7 @@ pub(crate) fn admit(
     let by_limit = limit.is_some_and(|limit| granted.authority <= limit);
     Ok(Admitted {
         caller: caller.clone(),
+        actor: caller.actor(),
         content,
         channel,
         authority: granted.authority.at_most(wanted),

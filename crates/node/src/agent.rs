@@ -17,6 +17,7 @@ mod native;
 mod output;
 mod program;
 mod retention;
+mod schedules;
 mod terminal;
 mod view;
 mod viewers;
@@ -48,7 +49,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, screen::Screen, shared::Shared,
+    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, schedule::Declared,
+    screen::Screen, shared::Shared,
 };
 
 pub(crate) use actions::{ActionRequest, Teller};
@@ -56,6 +58,7 @@ pub(crate) use dead_letters::LetterRequest;
 pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
+pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 
 /// Commands that wait for a busy agent; more are refused with `backpressure`.
 const MAILBOX_MAX: usize = 256;
@@ -85,7 +88,8 @@ pub(crate) struct AgentHandle {
 #[derive(Debug)]
 pub(crate) enum Command {
     Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
-    Update(Arc<Manifest>, Origin, oneshot::Sender<Result<Generation, RpcError>>),
+    Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
+    Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
@@ -213,6 +217,7 @@ struct Actor {
     delivery: delivery::Delivery,
     expiry: expiry::Expiry,
     pending: actions::Pending,
+    schedules: schedules::Schedules,
     viewers: viewers::Viewers,
     ended: Option<facts::Ended>,
     /// Facts that found no space, in their order.
@@ -272,6 +277,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         delivery: delivery::Delivery::default(),
         expiry: expiry::Expiry::default(),
         pending: actions::Pending::default(),
+        schedules: schedules::Schedules::default(),
         viewers: viewers::Viewers::default(),
         ended: None,
         unrecorded: std::collections::VecDeque::new(),
@@ -338,6 +344,7 @@ impl Actor {
             self.arm_expiry();
             self.arm_actions();
         }
+        self.take_up_schedules();
         loop {
             self.publish();
             if self.life.state() == lifecycle::State::Retired {
@@ -383,6 +390,7 @@ impl Actor {
             self.delivery.timer(),
             self.expiry.timer(),
             self.pending.timer(),
+            self.schedules.timer(),
             self.unrecorded_timer(),
         ];
         times.into_iter().flatten().min()
@@ -403,6 +411,7 @@ impl Actor {
         self.delivery_due(now).await;
         self.expiry_due(now).await;
         self.actions_due(now).await;
+        self.schedules_due(now).await;
         self.unrecorded_due(now).await;
     }
 
@@ -412,8 +421,12 @@ impl Actor {
                 let result = self.request(request, origin).await;
                 drop(reply.send(result));
             }
-            Command::Update(manifest, origin, reply) => {
-                drop(reply.send(self.update(manifest, &origin).await))
+            Command::Update(declared, origin, reply) => {
+                drop(reply.send(self.update(declared, &origin).await))
+            }
+            Command::Schedule(request, origin, reply) => {
+                drop(reply.send(self.schedule_request(&request, &origin).await));
+                self.pump().await;
             }
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::View(reply) => drop(reply.send(self.view())),

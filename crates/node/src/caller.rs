@@ -66,6 +66,9 @@ pub(crate) trait Living {
 /// Most authority that an agent's word carries.
 pub(crate) const AGENT_AUTHORITY_MAX: Authority = Authority::Delegated;
 
+/// The rule by which a schedule speaks.
+const SCHEDULER: &str = "scheduler";
+
 impl Caller {
     /// An agent that speaks through its own driver: its shim read the words.
     pub(crate) fn driver(agent: CallingAgent, assurance: Assurance) -> Self {
@@ -91,6 +94,21 @@ impl Caller {
             assurance,
             authority_max: Authority::Trusted,
             note: Some(rule.to_owned()),
+            roles: Vec::new(),
+            scopes: None,
+            bears: None,
+        }
+    }
+
+    /// A schedule that came due. Operators declared it, so its word weighs as much as theirs.
+    pub(crate) fn scheduler(schedule: &AgentName, assurance: Assurance) -> Self {
+        Self {
+            agent: None,
+            principal: SafeLabel::from(schedule),
+            proof: Proof::Node,
+            assurance,
+            authority_max: Authority::Trusted,
+            note: Some(SCHEDULER.to_owned()),
             roles: Vec::new(),
             scopes: None,
             bears: None,
@@ -134,6 +152,7 @@ impl Caller {
             (Some(_), _) => Channel::Peer,
             (None, Proof::Uid | Proof::OperatorToken) => Channel::Operator,
             (None, Proof::ServiceToken) => Channel::Workflow,
+            (None, Proof::Node) if self.note.as_deref() == Some(SCHEDULER) => Channel::Scheduler,
             (None, Proof::Node) => Channel::System,
             (None, _) => Channel::External,
         }

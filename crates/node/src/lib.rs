@@ -18,6 +18,7 @@ mod outbound;
 mod profile;
 mod record;
 mod recordings;
+mod schedule;
 mod scopes;
 mod screen;
 mod server;

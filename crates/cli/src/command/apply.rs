@@ -1,4 +1,4 @@
-//! `edgeplane apply`: declare agents.
+//! `edgeplane apply`: declare agents and their schedules.
 
 use std::{
     io::Read,
@@ -25,7 +25,7 @@ use crate::{
     output::{Color, Output, paint},
 };
 
-/// Declare agents, or change what is declared
+/// Declare agents and schedules, or change what is declared
 ///
 /// Hands manifests to the node, which takes all of them or none: if anything is wrong it says where, what was found and
 /// what would be right, and no running agent is touched. What a manifest says is recorded as what is wanted; agents are
@@ -79,17 +79,26 @@ fn connect(context: &Context) -> anyhow::Result<Node> {
 
 fn print(out: &mut Output, result: &ApplyResult, dry_run: bool) -> anyhow::Result<()> {
     for applied in &result.items {
-        let change = match (applied.change, dry_run) {
-            (Change::Created, false) => paint(Color::Green, "created"),
-            (Change::Updated, false) => paint(Color::Yellow, "updated"),
-            (Change::Created, true) => paint(Color::Green, "would be created"),
-            (Change::Updated, true) => paint(Color::Yellow, "would be updated"),
-            (Change::Unchanged, _) => paint(Color::Dim, "unchanged"),
-        };
+        let change = word(applied.change, dry_run);
         let note = applied.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
         out.line(&format!("{} {change}{note}", applied.name))?;
     }
+    for applied in &result.schedules {
+        out.line(&format!("{}/{} {}", applied.agent, applied.name, word(applied.change, dry_run)))?;
+    }
     Ok(())
+}
+
+fn word(change: Change, dry_run: bool) -> String {
+    match (change, dry_run) {
+        (Change::Created, false) => paint(Color::Green, "created"),
+        (Change::Updated, false) => paint(Color::Yellow, "updated"),
+        (Change::Removed, false) => paint(Color::Red, "removed"),
+        (Change::Created, true) => paint(Color::Green, "would be created"),
+        (Change::Updated, true) => paint(Color::Yellow, "would be updated"),
+        (Change::Removed, true) => paint(Color::Red, "would be removed"),
+        (Change::Unchanged, _) => paint(Color::Dim, "unchanged"),
+    }
 }
 
 fn wait_for(result: &ApplyResult, node: &mut Node, context: &Context) -> anyhow::Result<()> {

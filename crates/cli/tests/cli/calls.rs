@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::fake::{
-    Fake, MESSAGE, Says, answered, change, entry, message, node_status, signalled, stderr, view,
+    Fake, MESSAGE, Says, TIME, answered, change, entry, message, node_status, signalled, stderr, stdout, view,
 };
 
 /// A node that has something to say to everything.
@@ -40,6 +40,13 @@ fn talkative() -> Fake {
     }
     fake.says("memory/entry.list", items(json!([])));
     fake.says("memory/entry.history", items(json!([entry()])));
+    fake.says("runtime/schedule.list", items(json!([schedule("reviewer"), schedule("planner")])));
+    fake.says("runtime/schedule.history", items(json!([])));
+    fake.says("runtime/schedule.run", Says::result(json!({ "message_id": MESSAGE })));
+    for method in ["pause", "resume"] {
+        fake.says(&format!("runtime/schedule.{method}"), Says::result(schedule("reviewer")));
+    }
+    fake.says("runtime/schedule.remove", Says::result(json!({})));
     fake.says("stream/read", Says::result(json!({ "items": [], "next": 0, "end": true })));
     fake.says("runtime/node.status", Says::result(node_status()));
     fake.says("core/describe", Says::result(json!({ "methods": [] })));
@@ -185,6 +192,72 @@ fn memory_is_read_and_written() {
     check_one(&["memory", "list", "reviewer", "--prefix", "n/"], "memory/entry.list", list);
     let delete = json!({ "agent": "reviewer", "key": "tone", "if_version": 4 });
     check_one(&["memory", "delete", "reviewer", "tone", "--if-version", "4"], "memory/entry.delete", delete);
+}
+
+fn schedule(agent: &str) -> Value {
+    let name = if agent == "reviewer" { "morning" } else { "evening" };
+    json!({ "agent": agent, "name": name, "when": "0 9 * * * UTC", "spec": {}, "in_manifest": true,
+        "paused": false, "next_at": TIME, "accounted_until": TIME, "ran": 3, "skipped": 2, "missed": 1 })
+}
+
+#[test]
+fn schedules_are_seen_and_steered() {
+    check_one(&["schedule", "list"], "runtime/schedule.list", json!({}));
+    check_one(&["schedule", "list", "reviewer"], "runtime/schedule.list", json!({ "agent": "reviewer" }));
+    let named = json!({ "agent": "reviewer", "name": "morning" });
+    let list = ("runtime/schedule.list", json!({}));
+    for (verb, method) in [("run-now", "run"), ("pause", "pause"), ("resume", "resume"), ("remove", "remove")]
+    {
+        let method = format!("runtime/schedule.{method}");
+        check_one(&["schedule", verb, "reviewer/morning"], &method, named.clone());
+        check(&["schedule", verb, "morning"], &[list.clone(), (method.as_str(), named.clone())]);
+    }
+    let history = json!({ "agent": "reviewer", "name": "morning", "limit": 5 });
+    check_one(
+        &["schedule", "history", "reviewer/morning", "--limit", "5"],
+        "runtime/schedule.history",
+        history,
+    );
+}
+
+#[test]
+fn schedule_without_its_agent_must_be_the_only_one() {
+    let fake = Fake::new();
+    let mut other = schedule("reviewer");
+    other["agent"] = json!("b");
+    let two = json!({ "items": [schedule("reviewer"), other] });
+    fake.says("runtime/schedule.list", Says::result(two));
+    let output = fake.run(&["schedule", "pause", "morning"]);
+    assert_eq!(output.status.code(), Some(64));
+    assert!(stderr(&output).contains("reviewer/morning, b/morning"), "{}", stderr(&output));
+    let output = fake.run(&["schedule", "pause", "noon"]);
+    assert_eq!(output.status.code(), Some(66));
+    assert!(fake.asked().iter().all(|(method, _)| method == "runtime/schedule.list"));
+}
+
+#[test]
+fn schedules_are_shown_by_the_clock_of_the_machine() {
+    let fake = talkative();
+    let missed = json!({ "due_at": TIME, "at": TIME, "outcome": "missed", "reason": "node_down", "to": TIME, "count": 7 });
+    let skipped = json!({ "due_at": TIME, "at": TIME, "outcome": "skipped", "reason": "overlap", "detail": "open\u{1b}[2J" });
+    let run = |fake: &Fake, words: &[&str]| {
+        let output = fake.command(words).env("TZ", "CET-1").output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let list = run(&fake, &["schedule", "list"]);
+    assert!(list.contains("reviewer/morning") && list.contains("2026-11-21 10:30:00 CET"), "{list}");
+    let fake = Fake::saying("runtime/schedule.history", Says::result(json!({ "items": [missed, skipped] })));
+    let history = run(&fake, &["schedule", "history", "reviewer/morning"]);
+    assert!(history.contains("7 times, the last 2026-11-21 10:30:00 CET"), "{history}");
+    assert!(history.contains("overlap") && !history.contains('\u{1b}'), "{history}");
+    let applied = json!({ "items": [], "schedules": [
+        { "agent": "reviewer", "name": "morning", "change": "updated" },
+        { "agent": "reviewer", "name": "evening", "change": "removed" }] });
+    let fake = Fake::saying("runtime/agent.apply", Says::result(applied));
+    std::fs::write(fake.path().join("a.yaml"), "kind: Agent\n").unwrap();
+    let shown = run(&fake, &["apply", "-f", "a.yaml"]);
+    assert_eq!(shown, "reviewer/morning updated\nreviewer/evening removed\n");
 }
 
 #[test]

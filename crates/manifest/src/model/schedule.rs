@@ -1,6 +1,6 @@
 //! Messages that come by the clock: when, what, and what becomes of those that could not be sent in time.
 
-use edgeplane_types::{AgentName, Priority};
+use edgeplane_types::{AgentName, Priority, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -134,6 +134,20 @@ pub enum Due<'a> {
 }
 
 impl ScheduleBody {
+    /// When it is due, in its own words: `0 9 * * mon-fri Europe/Berlin`, `every 15m`, `at 2026-12-01T09:00:00 UTC`.
+    #[must_use]
+    pub fn when(&self) -> String {
+        match self.due() {
+            Some(Due::Cron(cron)) => format!("{cron} {}", self.time_zone),
+            Some(Due::Every(span, None)) => format!("every {span}"),
+            Some(Due::Every(span, Some(from))) => format!("every {span} from {from}"),
+            // A moment with its offset needs no zone.
+            Some(Due::At(at)) if at.as_str().parse::<Timestamp>().is_ok() => format!("at {at}"),
+            Some(Due::At(at)) => format!("at {at} {}", self.time_zone),
+            None => String::new(),
+        }
+    }
+
     /// When it is due. None if it says so in no way or in two, which no manifest that was taken does.
     #[must_use]
     pub fn due(&self) -> Option<Due<'_>> {

@@ -402,6 +402,7 @@ fn telling(teller: &Teller, action: &Action, end: &action::Resolution) -> Result
     })?;
     let saying = Saying { reply_to: action.causation, ..Saying::plain(parts, Ingress::Action) };
     Ok(Admitted {
+        actor: teller.caller.actor(),
         caller: teller.caller.clone(),
         content,
         channel: teller.caller.channel(),

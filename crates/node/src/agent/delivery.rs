@@ -83,8 +83,18 @@ impl Actor {
         admitted: Admitted,
         along: impl FnOnce(MessageId) -> Vec<Fact>,
     ) -> Result<Accepted, RpcError> {
-        let Admitted { caller, saying, content, channel, authority, hops, causation, on_behalf_of, rule } =
-            admitted;
+        let Admitted {
+            caller,
+            actor,
+            saying,
+            content,
+            channel,
+            authority,
+            hops,
+            causation,
+            on_behalf_of,
+            rule,
+        } = admitted;
         if let Some(key) = &saying.idempotency_key
             && let Some(known) = self.known_by_key(&caller, key)?
         {
@@ -121,7 +131,7 @@ impl Actor {
             content_bytes,
         };
         let (message_id, expires) = (envelope.id, envelope.expires_at.is_some());
-        let origin = Origin::actor(caller.actor());
+        let origin = Origin::actor(actor);
         for fact in along(message_id) {
             self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         }

@@ -18,7 +18,10 @@ use edgeplane_wire::{
 use tokio::time::Instant;
 
 use super::{Actor, Done, LAUNCH_TIME_MAX, facts::Ended, link::Link};
-use crate::record::{Draft, Origin, refused};
+use crate::{
+    record::{Draft, Origin, refused},
+    schedule::Declared,
+};
 
 /// How long a start that the record had no space for waits before it is tried again.
 const NO_SPACE_RETRY: Duration = Duration::from_secs(1);
@@ -521,18 +524,32 @@ impl Actor {
         self.input_because(Input::ShimLost(epoch), &Origin::node("supervisor"), why).await;
     }
 
-    /// Takes a new manifest. What runs keeps what it was started with until its next epoch.
+    /// Takes what a set of manifests says of it. What runs keeps what it was started with until its next epoch.
     pub(super) async fn update(
         &mut self,
-        manifest: std::sync::Arc<edgeplane_manifest::Manifest>,
+        declared: Declared,
         origin: &Origin,
     ) -> Result<Generation, RpcError> {
-        let generation = self.generation.next();
+        // What was due under the old words is accounted for under them.
+        self.look_at_schedules().await;
+        let changes = self.schedule_changes(&declared)?;
         let mut draft = Draft::default();
-        let (manifest_digest, _) = draft.body(manifest.canonical_text().into_bytes());
-        let fact = Fact::AgentUpdated { generation, manifest_digest };
-        self.shared.record.add(&mut draft, self.stream(), origin, fact);
-        self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        let generation = match &declared.manifest {
+            Some(manifest) => {
+                let generation = self.generation.next();
+                let (manifest_digest, _) = draft.body(manifest.canonical_text().into_bytes());
+                let fact = Fact::AgentUpdated { generation, manifest_digest };
+                self.shared.record.add(&mut draft, self.stream(), origin, fact);
+                generation
+            }
+            None => self.generation,
+        };
+        self.draft_schedules(&mut draft, &changes, origin)?;
+        if !draft.is_empty() {
+            self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        }
+        self.schedules_changed(&changes);
+        let Some(manifest) = declared.manifest else { return Ok(generation) };
         self.generation = generation;
         self.life.set_policy(super::policy(&manifest));
         self.manifest = manifest;

@@ -131,13 +131,12 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::TokenEpoch(_) => raw(methods::security::epoch(session).await?),
         Request::KeyList(_) => raw(methods::security::keys(session).await?),
         Request::KeyRotate(_) => raw(methods::security::rotate(session).await?),
-        // Served from the next commits on.
         Request::ScheduleList(_)
         | Request::ScheduleHistory(_)
         | Request::ScheduleRun(_)
         | Request::SchedulePause(_)
         | Request::ScheduleResume(_)
-        | Request::ScheduleRemove(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
+        | Request::ScheduleRemove(_) => schedules(session, request).await,
         Request::RuleList(_) => raw(methods::policy::list(session)),
         Request::DecisionExplain(params) => raw(methods::policy::explain(session, &params)?),
         Request::RuleCheck(params) => raw(methods::policy::check(session, params).await?),
@@ -185,6 +184,18 @@ pub(super) fn check(session: &Session, request: &Request) -> Result<(), RpcError
     }
     check_audience(session, request.method())?;
     tokens::check_scope(&session.caller, request)
+}
+
+async fn schedules(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::ScheduleList(params) => raw(methods::schedules::list(session, params).await?),
+        Request::ScheduleHistory(params) => raw(methods::schedules::history(session, params).await?),
+        Request::ScheduleRun(params) => raw(methods::schedules::run(session, params).await?),
+        Request::SchedulePause(params) => raw(methods::schedules::pause(session, params).await?),
+        Request::ScheduleResume(params) => raw(methods::schedules::resume(session, params).await?),
+        Request::ScheduleRemove(params) => raw(methods::schedules::remove(session, params).await?),
+        other => Err(RpcError::new(ErrorName::Internal, format!("{} is no schedule's", other.method()))),
+    }
 }
 
 /// Refuses what a caller may not do, and names the rule. Whether an agent asks for itself, the method checks.

@@ -12,6 +12,7 @@ pub(super) mod memory;
 pub(super) mod messages;
 pub(super) mod policy;
 mod retired;
+pub(super) mod schedules;
 pub(super) mod security;
 pub(super) mod spread;
 pub(super) mod streams;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::{
-    Activity, AgentId, Continuity, Desired, Epoch, Evidence, Generation, Phase, Timestamp,
+    Activity, AgentId, AgentName, Continuity, Desired, Epoch, Evidence, Generation, Phase, Timestamp,
     identity::{Identities, ProcessIdentity},
 };
 use schemars::JsonSchema;
@@ -33,11 +33,25 @@ pub struct ApplyParams {
     pub dry_run: bool,
 }
 
-/// What an apply did, agent by agent.
+/// What an apply did, agent by agent and schedule by schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApplyResult {
-    /// In the order of the documents.
+    /// The agents, in the order of the documents.
     pub items: Vec<Applied>,
+    /// Their schedules, agent by agent, wherever they were declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<AppliedSchedule>,
+}
+
+/// What was done to one schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AppliedSchedule {
+    /// The agent that its messages are for.
+    pub agent: AgentName,
+    /// Its name.
+    pub name: AgentName,
+    /// What changed.
+    pub change: Change,
 }
 
 /// What was done to one agent.
@@ -67,6 +81,8 @@ pub enum Change {
     Updated,
     /// It is as it was.
     Unchanged,
+    /// It is no more: a schedule that its agent's manifest no longer declares.
+    Removed,
 }
 
 /// Names an agent, by name or id.

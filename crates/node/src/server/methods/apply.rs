@@ -1,10 +1,13 @@
-//! Declaring agents: parsed, checked against the node, and taken whole or not at all.
+//! Declaring agents and their schedules: parsed, checked against the node, and taken whole or not at all.
+
+mod schedules;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
-    FilePath, Manifest, OpenTurn, Problem, RunState, SecretForm, SourceFile, parse_set,
+    FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm, SourceFile, Sourced,
+    parse_set,
 };
 use edgeplane_types::{
     AgentName, Desired, ErrorName, Fact, Generation, Phase, StreamName, Tenant, fact::Cause,
@@ -14,12 +17,14 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
+use self::schedules::SchedulePlan;
 use super::{Session, agents::reached};
 use crate::{
     agent::{self, AgentHandle, AgentIdentity, Birth, Command, LifeRequest},
     artifact,
     profile::own_rules,
     record::{Draft, Origin, refused},
+    schedule::Declared,
     shared::Shared,
 };
 
@@ -31,32 +36,32 @@ struct Plan {
     manifest: Arc<Manifest>,
     known: Option<(AgentHandle, Generation)>,
     change: Change,
+    /// Whether more changes than its schedules, which need no restart.
+    concerns_program: bool,
 }
 
 pub(in crate::server) async fn apply(
     session: &Session,
     params: ApplyParams,
 ) -> Result<ApplyResult, RpcError> {
-    let manifests = read(&params)?;
+    let (manifests, documents) = read(&params)?;
     let plans = plan(session, manifests).await?;
+    let schedules = schedules::plan(session, &plans, documents)?;
+    let described = schedules.iter().flat_map(SchedulePlan::describe).collect();
     if params.dry_run {
-        return Ok(ApplyResult { items: plans.iter().map(describe).collect() });
+        return Ok(ApplyResult { items: plans.iter().map(describe).collect(), schedules: described });
     }
     let origin = Origin::actor(session.caller.actor());
     let mut items: BTreeMap<usize, Applied> = BTreeMap::new();
-    let created = create(session, &plans, &origin).await?;
+    let created = create(session, &plans, &schedules, &origin).await?;
     let mut started = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
         let mut applied = describe(plan);
         match (&plan.known, plan.change) {
-            (Some((handle, _)), Change::Updated) => {
-                let manifest = Arc::clone(&plan.manifest);
-                let origin = origin.clone();
-                applied.generation = handle.ask(|reply| Command::Update(manifest, origin, reply)).await??;
-                if matches!(handle.summary.borrow().phase, Phase::Running | Phase::Frozen) {
-                    let hint = format!("takes effect with `edgeplane agent restart {}`", handle.name);
-                    applied.note = Some(hint);
-                }
+            (Some(_), Change::Updated) => {
+                let generation = update(&schedules, plan, &origin).await?;
+                applied.generation = generation.unwrap_or(applied.generation);
+                applied.note = plan.note();
             }
             (None, _) => {
                 if let Some(handle) = created.iter().find(|handle| handle.name == plan.manifest.metadata.name)
@@ -67,18 +72,54 @@ pub(in crate::server) async fn apply(
                     }
                 }
             }
-            (Some(_), Change::Created | Change::Unchanged) => {}
+            (Some(_), Change::Created | Change::Unchanged | Change::Removed) => {}
         }
         items.insert(index, applied);
+    }
+    for others in schedules.iter().filter(|others| !others.is_unchanged()) {
+        let is_updated = plans
+            .iter()
+            .any(|plan| plan.change == Change::Updated && plan.manifest.metadata.name == others.agent);
+        if let (Some(handle), false) = (&others.known, is_updated) {
+            let declared = Declared { manifest: None, schedules: others.alone.clone() };
+            let origin = origin.clone();
+            handle.ask(|reply| Command::Update(declared, origin, reply)).await??;
+        }
     }
     for (handle, manifest) in started {
         start_when_ready(&session.shared, handle, &manifest, Cause::Manifest);
     }
-    Ok(ApplyResult { items: items.into_values().collect() })
+    Ok(ApplyResult { items: items.into_values().collect(), schedules: described })
+}
+
+impl Plan {
+    /// What an update means for a program that runs.
+    fn note(&self) -> Option<String> {
+        let (handle, _) = self.known.as_ref()?;
+        let runs = matches!(handle.summary.borrow().phase, Phase::Running | Phase::Frozen);
+        (runs && self.concerns_program)
+            .then(|| format!("takes effect with `edgeplane agent restart {}`", handle.name))
+    }
+}
+
+/// Hands a manifest that is new to an agent that is known, with all of its schedules.
+async fn update(
+    schedules: &[SchedulePlan],
+    plan: &Plan,
+    origin: &Origin,
+) -> Result<Option<Generation>, RpcError> {
+    let Some((handle, _)) = &plan.known else { return Ok(None) };
+    let alone = schedules.iter().find(|schedules| schedules.agent == handle.name);
+    let declared = Declared {
+        manifest: Some(Arc::clone(&plan.manifest)),
+        schedules: alone.map(|plan| plan.alone.clone()).unwrap_or_default(),
+    };
+    let origin = origin.clone();
+    handle.ask(|reply| Command::Update(declared, origin, reply)).await?.map(Some)
 }
 
 /// Reads the documents; everything that is wrong comes back at once.
-fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
+fn read(params: &ApplyParams) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleManifest>>), RpcError> {
     if params.documents.is_empty() {
         return Err(RpcError::new(ErrorName::InvalidParams, "nothing to apply"));
     }
@@ -88,10 +129,6 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
         .map(|document| SourceFile { name: &document.file, text: &document.text })
         .collect();
     let set = parse_set(&files).map_err(|problems| wrong(&problems))?;
-    if let Some(found) = set.schedules.first() {
-        let error = format!("{}:{}: kind Schedule is not served by this version", found.file, found.line);
-        return Err(RpcError::new(ErrorName::InvalidManifest, error));
-    }
     let mut manifests = Vec::new();
     for found in set.agents {
         let document = params.documents.iter().find(|document| document.file == found.file);
@@ -114,7 +151,7 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
         }
         manifests.push(resolved);
     }
-    Ok(manifests)
+    Ok((manifests, set.schedules))
 }
 
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
@@ -125,9 +162,6 @@ fn not_served(manifest: &Manifest) -> Option<&'static str> {
     }
     if spec.secrets.iter().any(|secret| secret.form == SecretForm::Fd) {
         return Some("spec.secrets[].as: fd");
-    }
-    if !spec.schedules.is_empty() {
-        return Some("spec.schedules");
     }
     None
 }
@@ -167,17 +201,34 @@ async fn plan(session: &Session, manifests: Vec<Manifest>) -> Result<Vec<Plan>, 
         }
         let known = session.shared.agent(&Tenant::default(), manifest.metadata.name.as_str()).ok();
         let plan = match known {
-            None => Plan { manifest: Arc::new(manifest), known: None, change: Change::Created },
+            None => Plan {
+                manifest: Arc::new(manifest),
+                known: None,
+                change: Change::Created,
+                concerns_program: true,
+            },
             Some(handle) => {
                 let (current, generation) = handle.ask(Command::Manifest).await?;
                 let manifest = artifact::resolved(&session.shared.agents_dir(), handle.id, manifest);
                 let change = if *current == manifest { Change::Unchanged } else { Change::Updated };
-                Plan { manifest: Arc::new(manifest), known: Some((handle, generation)), change }
+                let concerns_program = !differ_in_schedules_only(&current, &manifest);
+                Plan {
+                    manifest: Arc::new(manifest),
+                    known: Some((handle, generation)),
+                    change,
+                    concerns_program,
+                }
             }
         };
         plans.push(plan);
     }
     Ok(plans)
+}
+
+fn differ_in_schedules_only(current: &Manifest, wanted: &Manifest) -> bool {
+    let mut same = current.clone();
+    same.spec.schedules.clone_from(&wanted.spec.schedules);
+    same == *wanted
 }
 
 fn describe(plan: &Plan) -> Applied {
@@ -191,7 +242,12 @@ fn describe(plan: &Plan) -> Applied {
 }
 
 /// Makes every new agent of the set durable in one step, then brings up their engines.
-async fn create(session: &Session, plans: &[Plan], origin: &Origin) -> Result<Vec<AgentHandle>, RpcError> {
+async fn create(
+    session: &Session,
+    plans: &[Plan],
+    schedules: &[SchedulePlan],
+    origin: &Origin,
+) -> Result<Vec<AgentHandle>, RpcError> {
     let shared = &session.shared;
     let mut draft = Draft::default();
     let mut births = Vec::new();
@@ -218,6 +274,9 @@ async fn create(session: &Session, plans: &[Plan], origin: &Origin) -> Result<Ve
             desired,
         };
         shared.record.add(&mut draft, StreamName::Agent(identity.id), origin, fact);
+        if let Some(schedules) = schedules.iter().find(|schedules| schedules.agent == identity.name) {
+            schedules::draft(shared, &mut draft, origin, identity.id, schedules)?;
+        }
         let life = lifecycle::Agent::declared(desired, agent::policy(&plan.manifest));
         let manifest = Arc::clone(&plan.manifest);
         births.push(Birth { identity, manifest, generation: Generation(1), life, left: None });

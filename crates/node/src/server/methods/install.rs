@@ -16,6 +16,7 @@ use crate::{
     agent::{AgentHandle, Command},
     artifact,
     record::{Draft, Origin, chain, refused},
+    schedule::Declared,
 };
 
 /// Bytes of a failed step's last words that are shown.
@@ -87,7 +88,7 @@ async fn put_artifact(
     }
     let resolved = Arc::new(resolved);
     let given = Arc::clone(&resolved);
-    let generation = handle.ask(|reply| Command::Update(given, origin, reply)).await??;
+    let generation = handle.ask(|reply| Command::Update(Declared::manifest(given), origin, reply)).await??;
     Ok((resolved, generation))
 }
 
