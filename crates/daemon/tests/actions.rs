@@ -35,7 +35,8 @@ fn as_agent(node: &Node, name: &str) -> Connection {
 
 fn approval(more: Value) -> Value {
     let mut params = json!({ "kind": "approval", "prompt": "Delete the build?" });
-    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("{more}") };
+    params.as_object_mut().unwrap().extend(more);
     params
 }
 
@@ -48,9 +49,8 @@ fn get(node: &Node, action: &Value) -> Value {
 }
 
 fn decide_by(connection: &mut Connection, action: &Value, verdict: Value) -> Result<Value, RpcError> {
-    let params = json!({
-        "action_id": action["action"]["id"], "digest": action["action"]["digest"], "verdict": verdict
-    });
+    let mut params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"] });
+    params["verdict"] = verdict;
     connection.try_raw("runtime/action.decide", params)
 }
 

@@ -411,24 +411,19 @@ fn operators_calls() -> Vec<(&'static str, Value)> {
 }
 
 /// What an agent may see of itself only, asked of another.
-fn owners_calls(message_id: &str) -> Vec<(&'static str, Value)> {
-    // Those that name an action and no agent are tried where there are actions.
-    let methods = METHODS
-        .iter()
-        .filter(|method| method.audience == Audience::OwnerOrOperator)
-        .filter(|method| !matches!(method.name, "runtime/action.get" | "runtime/action.cancel"));
+fn owners_calls(message_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
+    let methods = METHODS.iter().filter(|method| method.audience == Audience::OwnerOrOperator);
     methods
         .map(|method| {
             let params = match method.name {
                 "runtime/message.get" | "runtime/message.verify" => json!({ "message_id": message_id }),
-                "runtime/action.open" => {
-                    json!({ "agent": "other", "kind": "approval", "prompt": "may I?" })
-                }
                 "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
                 "runtime/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
                     json!({ "agent": "other" })
                 }
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
+                "runtime/action.open" => json!({ "agent": "other", "kind": "approval", "prompt": "May I?" }),
+                "runtime/action.get" | "runtime/action.cancel" => json!({ "action_id": action_id }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
                 | "runtime/agent.snapshot"
@@ -448,7 +443,10 @@ fn agents_may_call_nothing_that_is_the_operators_or_anothers() {
     let stage = Stage::set(NodeOptions::default());
     let node = &stage.node;
     let secret = node.signal("other", "for other alone", Some(Rung::Injected)).message_id.to_string();
-    let calls: Vec<_> = operators_calls().into_iter().chain(owners_calls(&secret)).collect();
+    let asks = json!({ "agent": "other", "kind": "approval", "prompt": "May I?" });
+    let action = node.connect().try_raw("runtime/action.open", asks).unwrap();
+    let owners = owners_calls(&secret, &action["action"]["id"]);
+    let calls: Vec<_> = operators_calls().into_iter().chain(owners).collect();
     assert!(calls.len() > 20, "{calls:?}");
     fs::write(node.scratch().join("calls.json"), serde_json::to_string(&calls).unwrap()).unwrap();
     let before = node.get("other").status;
