@@ -5,6 +5,7 @@
 #![expect(clippy::panic, clippy::expect_used, reason = "a test that cannot go on ends at once")]
 
 mod alone;
+mod callers;
 mod connection;
 mod evidence;
 mod manifests;
@@ -15,6 +16,7 @@ pub mod signals;
 pub mod wait;
 
 pub use alone::{Alone, alone};
+pub use callers::words;
 pub use connection::{Connection, Notification};
 pub use manifests::{native, terminal};
 pub use node::{Binaries, Node, NodeOptions};

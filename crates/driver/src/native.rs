@@ -35,6 +35,9 @@ pub struct SessionStart<'a> {
     pub continuity: Continuity,
     /// The contract, in words.
     pub notice: &'a str,
+    /// What happened before this epoch, if there is something to go on from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rehydration: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -85,6 +88,12 @@ pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bo
             preview: rendered.is_preview.then_some(true),
         },
     )
+}
+
+/// Asks a program to end the turn that `message_id` began, because `by` is to come next.
+#[must_use]
+pub fn turn_interrupt(message_id: MessageId, by: MessageId) -> Vec<u8> {
+    rpc::notification("agent/turn.interrupt", serde_json::json!({ "message_id": message_id, "by": by }))
 }
 
 /// Asks a program to finish.
@@ -254,7 +263,7 @@ mod tests {
     /// Proves MSG-015.
     #[test]
     fn session_start_is_one_line() {
-        let start = SessionStart {
+        let mut start = SessionStart {
             protocol: "2026-11-01",
             tenant: &Tenant::default(),
             agent: &"a".parse().unwrap(),
@@ -264,8 +273,15 @@ mod tests {
             session_id: SessionId::from_parts(1, [1; 10]),
             continuity: Continuity::None,
             notice: NOTICE,
+            rehydration: None,
         };
+        let ends = |line: &[u8]| line.iter().filter(|b| **b == b'\n').count();
         let line = session_start(&start);
-        assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
+        assert_eq!(ends(&line), 1);
+        assert!(!String::from_utf8(line).unwrap().contains("rehydration"));
+        start.rehydration = Some("[H]\n> said");
+        let line = session_start(&start);
+        assert_eq!(ends(&line), 1);
+        assert!(String::from_utf8(line).unwrap().contains(r#""rehydration":"[H]\n> said""#));
     }
 }

@@ -4,7 +4,7 @@
 use edgeplane_manifest::{
     BACKOFF_MAX, Driver, Due, EnvName, FilePath, Manifest, RestartPolicy, RunState, ScheduleManifest,
     SecretForm, SourceFile, StateKind, TERMINAL_COLS, TerminalSize, parse, parse_set, schema,
-    terminal_submit,
+    terminal_interrupt, terminal_submit,
 };
 use serde_json::Value;
 
@@ -43,11 +43,13 @@ fn smallest_manifest_gets_every_default() {
     assert_eq!(shell.spec.terminal, TerminalSize { cols: TERMINAL_COLS, rows: 24 });
     assert_eq!((shell.spec.run, shell.spec.state), (RunState::Running, StateKind::Stateful));
     assert!(shell.spec.no_new_privs && shell.spec.env.is_empty() && shell.spec.health.is_none());
-    let Driver::Terminal { comment: None, submit, .. } = &shell.spec.driver else {
+    let Driver::Terminal { comment: None, submit, interrupt, accepts, .. } = &shell.spec.driver else {
         panic!("{:?}", shell.spec.driver)
     };
     assert_eq!(*submit, terminal_submit());
     assert_eq!(submit.as_str(), "\r");
+    assert_eq!(*interrupt, terminal_interrupt());
+    assert_eq!((interrupt.as_str(), accepts.as_str()), ("\u{3}", "delegated"));
 }
 
 #[test]

@@ -16,9 +16,11 @@ mod memory;
 mod native;
 mod output;
 mod program;
+mod rehydration;
 mod retention;
 mod schedules;
 mod terminal;
+mod turns;
 mod view;
 mod viewers;
 mod words;
@@ -180,6 +182,8 @@ struct Live {
     size: Option<(u16, u16)>,
     /// Ends the task that serves the epoch's own socket.
     serving: CancellationToken,
+    /// What its program is told of former epochs, and behind it the same without quotations.
+    past: Vec<edgeplane_driver::render::Rendered>,
     fail_text: Option<String>,
 }
 
@@ -387,7 +391,7 @@ impl Actor {
             self.screen_timer(),
             self.health_timer(),
             self.viewers.timer(),
-            self.delivery.timer(),
+            self.delivery_timer(),
             self.expiry.timer(),
             self.pending.timer(),
             self.schedules.timer(),

@@ -5,9 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use edgeplane_manifest::Manifest;
+use edgeplane_manifest::{Driver, Manifest};
 use edgeplane_policy::{LayerRules, Problem, RuleFile, Subject, SubjectKind, Target, compile};
-use edgeplane_types::{PolicyLayer, SafeLabel, Tenant};
+use edgeplane_store::MessageRow;
+use edgeplane_types::{Authority, PolicyLayer, SafeLabel, Tenant};
 
 use crate::caller::AGENT_AUTHORITY_MAX;
 
@@ -26,6 +27,8 @@ pub(crate) struct Profile {
     pub(crate) rules: Option<Arc<LayerRules>>,
     /// The topics that it wants to hear.
     pub(crate) subscriptions: BTreeSet<SafeLabel>,
+    /// The lightest authority of what its program is given.
+    pub(crate) lightest: Authority,
 }
 
 impl Profile {
@@ -63,7 +66,26 @@ impl Profile {
             target: Arc::new(target),
             rules,
             subscriptions: spec.subscriptions.iter().cloned().collect(),
+            lightest: Self::lightest(manifest),
         }
+    }
+
+    /// The lightest authority of what a program is given. A native one is told the authority of each message and can
+    /// tell them apart.
+    pub(crate) fn lightest(manifest: &Manifest) -> Authority {
+        match &manifest.spec.driver {
+            Driver::Native { .. } => Authority::Untrusted,
+            Driver::Terminal { accepts, .. } => *accepts,
+        }
+    }
+
+    /// Why a message that waits is held, if it is.
+    pub(crate) fn held(&self, row: &MessageRow) -> Option<String> {
+        let (authority, lightest) = (row.envelope.authority, self.lightest);
+        let is_held = row.waiting && authority > lightest;
+        is_held.then(|| {
+            format!("held: {authority} is lighter than {lightest}, the lightest that its terminal takes")
+        })
     }
 }
 

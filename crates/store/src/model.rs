@@ -8,7 +8,7 @@ mod agents;
 mod epochs;
 mod keys;
 mod memory;
-mod messages;
+pub(crate) mod messages;
 mod policies;
 mod recordings;
 mod schedules;

@@ -64,7 +64,7 @@ fn row(message: &MessageView) -> [String; 7] {
         message.channel.to_string(),
         cell(message.source.as_str()),
         message.authority.to_string(),
-        message.receipts.last().map(|receipt| receipt.rung.to_string()).unwrap_or_default(),
+        how_far(message),
         content_cell(message),
     ]
 }
@@ -72,6 +72,14 @@ fn row(message: &MessageView) -> [String; 7] {
 /// The beginning of a message's content.
 pub(crate) fn content_cell(message: &MessageView) -> String {
     message.parts.as_deref().map_or_else(|| paint(Color::Dim, "(erased)"), content)
+}
+
+/// The rung that it reached, or why it is held there.
+fn how_far(message: &MessageView) -> String {
+    match &message.reason {
+        Some(held) if held.starts_with("held: ") => cell(held),
+        _ => message.receipts.last().map(|receipt| receipt.rung.to_string()).unwrap_or_default(),
+    }
 }
 
 /// A moment to the second.

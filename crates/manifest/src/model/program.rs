@@ -1,6 +1,6 @@
 //! The program: what drives it, what surrounds it, where it lives.
 
-use edgeplane_types::SafeLabel;
+use edgeplane_types::{Authority, SafeLabel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,13 @@ pub enum Driver {
         /// What is typed to send a message off.
         #[serde(default = "terminal_submit")]
         submit: Keys,
+        /// What is typed before a message that is to end the running turn: Ctrl-C unless something else is said.
+        #[serde(default = "terminal_interrupt")]
+        interrupt: Keys,
+        /// The lightest authority of messages that are typed. Lighter ones are held: a program on a terminal cannot
+        /// tell them from what its user types.
+        #[serde(default = "terminal_accepts")]
+        accepts: Authority,
     },
 }
 
@@ -60,6 +67,24 @@ pub enum Driver {
 pub fn terminal_submit() -> Keys {
     #[expect(clippy::expect_used, reason = "the text is constant and a test reads it")]
     "\r".parse().expect("a carriage return is a key")
+}
+
+/// The key that interrupts unless a manifest says otherwise: Ctrl-C.
+///
+/// # Panics
+///
+/// Never: a control character is a key.
+#[must_use]
+pub fn terminal_interrupt() -> Keys {
+    #[expect(clippy::expect_used, reason = "the text is constant and a test reads it")]
+    "\u{3}".parse().expect("a control character is a key")
+}
+
+/// What is typed into a terminal unless a manifest says otherwise: the words of those who may instruct, and of those
+/// who act for them.
+#[must_use]
+pub const fn terminal_accepts() -> Authority {
+    Authority::Delegated
 }
 
 /// What carries the lines of the native driver.

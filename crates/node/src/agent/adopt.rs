@@ -138,9 +138,10 @@ impl Actor {
             // Who came before the shim did has seen nothing of what is below.
             self.viewers.missed();
         }
+        self.greet_again(&place).await;
         if self.is_native() {
-            self.greet_again(&place).await;
             self.answer_again(&place).await;
+            self.recall_turns(epoch).await;
         }
         self.note_unseen_start(epoch, &origin).await;
         let frozen = self.shared.substrate.is_frozen(&place);
@@ -171,7 +172,8 @@ impl Actor {
             })
         });
         if matches!(heard.await, Ok(Ok(false))) {
-            self.greet_native();
+            self.gather_past(place.epoch).await;
+            self.greet();
         }
     }
 

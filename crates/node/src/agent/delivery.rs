@@ -14,7 +14,8 @@ use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
-    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part, Receipt, Rung,
+    Authority, DeliveryMode, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part,
+    Receipt, Rung,
 };
 use edgeplane_wire::{
     cast::CastEvent,
@@ -23,10 +24,11 @@ use edgeplane_wire::{
 };
 use tokio::time::Instant;
 
-use super::Actor;
+use super::{Actor, turns::Turns};
 use crate::{
     admission::Admitted,
     caller::Caller,
+    profile::Profile,
     record::{Draft, Origin, refused},
     recordings,
 };
@@ -41,6 +43,9 @@ const WAITING_AT_ONCE: usize = 1_024;
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     in_flight: Option<MessageId>,
+    /// The line of it that a terminal would cut, if it collects lines.
+    too_long: Option<terminal::LineTooLong>,
+    pub(super) turns: Turns,
     /// The epoch whose recording was asked what it holds. What it said may stand in the reserve, where no reader
     /// sees it, so it is asked once.
     settled: Option<Epoch>,
@@ -48,22 +53,18 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    pub(super) fn timer(&self) -> Option<Instant> {
-        self.retry_at
+    pub(super) fn in_flight(&self) -> Option<MessageId> {
+        self.in_flight
     }
 
     pub(super) fn is_in_flight(&self, message_id: MessageId) -> bool {
         self.in_flight == Some(message_id)
     }
 
-    /// The message that is on its way, and that the program may have already.
-    pub(super) fn in_flight(&self) -> Option<MessageId> {
-        self.in_flight
-    }
-
     pub(super) fn epoch_over(&mut self) {
         self.in_flight = None;
         self.retry_at = None;
+        self.turns = Turns::default();
     }
 }
 
@@ -169,15 +170,21 @@ impl Actor {
     /// Sends the next waiting message on its way, if the agent can take one.
     pub(super) async fn pump(&mut self) {
         while self.delivery.in_flight.is_none() && self.can_take() {
-            let id = self.identity.id;
-            let Ok(waiting) = self.shared.record.look_up(|reader| reader.next_waiting(&id, 1)) else {
+            let (id, lightest) = (self.identity.id, self.lightest());
+            let waiting = self.shared.record.look_up(|reader| reader.next_deliverable(&id, lightest, 1));
+            let Some(row) = waiting.ok().and_then(|rows| rows.into_iter().next()) else { return };
+            if row.envelope.mode == DeliveryMode::Queue && self.waits_for_turn() {
                 return;
-            };
-            let Some(row) = waiting.into_iter().next() else { return };
+            }
             if !self.send(row).await {
                 return;
             }
         }
+    }
+
+    /// The lightest authority of what the program is given; what is lighter is held.
+    pub(super) fn lightest(&self) -> Authority {
+        Profile::lightest(&self.manifest)
     }
 
     fn can_take(&self) -> bool {
@@ -192,8 +199,8 @@ impl Actor {
 
     /// Sends one message, or settles it without; tells whether another may follow.
     async fn send(&mut self, row: MessageRow) -> bool {
-        // One that waits although its first attempt came to an unknown end is waiting for its second.
-        let attempt = if is_ambiguous(&row) { Attempt::Again } else { Attempt::First };
+        // One that waits although it was on its way before is waiting for its second attempt.
+        let attempt = if was_tried(&row) { Attempt::Again } else { Attempt::First };
         let (envelope, expires_at) = (row.envelope, row.expires_at);
         let message_id = envelope.id;
         if expires_at.is_some_and(|at| at <= self.shared.record.now()) {
@@ -205,22 +212,36 @@ impl Actor {
             Ok(parts) => parts,
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
-        let bytes = match self.manifest.spec.driver.clone() {
-            Driver::Native { .. } => native::deliver(&envelope, &parts, attempt, Bounds::NATIVE),
-            Driver::Terminal { comment, submit, .. } => {
-                if envelope.authority > Authority::Delegated {
-                    let reason =
-                        format!("authority `{}` is too light for a plain terminal", envelope.authority);
-                    return self.settle([Fact::MessageRejected { message_id, reason }]).await;
-                }
-                let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-                terminal::keys(&render::render(&envelope, &parts, attempt, Bounds::TERMINAL), &typing)
-            }
-        };
+        let bytes = self.as_input(&envelope, &parts, attempt);
+        self.delivery.too_long = terminal::check(&bytes).err();
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };
         link.send(&ToShim::Input { id: *message_id.as_bytes(), kind: InputKind::Message, bytes: &bytes });
         self.delivery.in_flight = Some(message_id);
         false
+    }
+
+    /// What is written for a message. What ends the running turn is part of it: it is written with it or not at all.
+    fn as_input(&self, envelope: &Envelope, parts: &[Part], attempt: Attempt) -> Vec<u8> {
+        let interrupts = envelope.mode == DeliveryMode::Interrupt;
+        let (interrupt, message) = match &self.manifest.spec.driver {
+            Driver::Native { .. } => {
+                let running = self.delivery.turns.running().filter(|_| interrupts);
+                let interrupt = running.map(|turn| native::turn_interrupt(turn, envelope.id));
+                (interrupt, native::deliver(envelope, parts, attempt, Bounds::NATIVE))
+            }
+            Driver::Terminal { comment, submit, interrupt, .. } => {
+                let typing = terminal::Typing {
+                    comment: comment.clone(),
+                    submit: submit.as_str().as_bytes().to_vec(),
+                };
+                let rendered = render::render(envelope, parts, attempt, Bounds::TERMINAL);
+                let interrupt = interrupts.then(|| interrupt.as_str().as_bytes().to_vec());
+                (interrupt, terminal::keys(&rendered, &typing))
+            }
+        };
+        let mut bytes = interrupt.unwrap_or_default();
+        bytes.extend_from_slice(&message);
+        bytes
     }
 
     fn content(&self, envelope: &Envelope) -> Result<Vec<Part>, String> {
@@ -282,10 +303,12 @@ impl Actor {
         let epoch = self.live.as_ref().map_or(self.last_epoch, |live| live.place.epoch);
         let fact = match outcome {
             InputOutcome::Written | InputOutcome::Duplicate => injected(message_id, epoch),
-            InputOutcome::LineTooLong => Fact::MessageRejected {
-                message_id,
-                reason: "too_large: a line of more than 4,095 bytes would be cut by the terminal".to_owned(),
-            },
+            InputOutcome::LineTooLong => {
+                let line = self.delivery.too_long.take().map(|line| line.to_string());
+                let reason =
+                    line.unwrap_or_else(|| "too_large: the terminal would cut a line of it".to_owned());
+                Fact::MessageRejected { message_id, reason }
+            }
             InputOutcome::Full => {
                 self.delivery.in_flight = None;
                 self.delivery.retry_at = Some(Instant::now() + FULL_RETRY);
@@ -298,7 +321,7 @@ impl Actor {
         let injected = matches!(fact, Fact::MessageInjected { .. });
         if self.settle([fact]).await {
             if injected && self.is_native() {
-                self.health.turn_began(message_id);
+                self.turn_began(message_id);
             }
             self.delivery.in_flight = None;
             self.pump().await;
@@ -314,6 +337,11 @@ impl Actor {
             self.delivery.retry_at = None;
             self.pump().await;
         }
+        self.turn_due(now).await;
+    }
+
+    pub(super) fn delivery_timer(&self) -> Option<Instant> {
+        self.delivery.retry_at.into_iter().chain(self.turn_timer()).min()
     }
 
     /// Finds out what became of messages that were on their way when an epoch ended without its shim's word.
@@ -372,6 +400,11 @@ impl Actor {
 /// Whether a crash left unknown, in this epoch or one before, whether the message was written.
 fn is_ambiguous(row: &MessageRow) -> bool {
     row.receipts.iter().any(|receipt| receipt.rung == Rung::Ambiguous)
+}
+
+/// Whether a message was on its way before: it was written to a program whose turn was cut short, or may have been.
+fn was_tried(row: &MessageRow) -> bool {
+    is_ambiguous(row) || row.receipts.iter().any(|receipt| receipt.rung == Rung::Injected)
 }
 
 /// A message was written, as its shim says or left in the recording.

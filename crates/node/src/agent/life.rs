@@ -195,9 +195,13 @@ impl Actor {
             for fact in &step.facts {
                 let id = self.shared.record.add(&mut draft, self.stream(), &origin, fact.clone());
                 origin.cause = Some(id);
-                if matches!(fact, Fact::AgentRetired { .. }) {
-                    self.give_up_waiting(&mut draft, &origin);
-                    self.cancel_actions(&mut draft, &origin);
+                match fact {
+                    Fact::AgentRetired { .. } => {
+                        self.give_up_waiting(&mut draft, &origin);
+                        self.cancel_actions(&mut draft, &origin);
+                    }
+                    Fact::AgentStarting { .. } => self.retry_open_turn(&mut draft).await,
+                    _ => {}
                 }
             }
         }
@@ -444,6 +448,7 @@ impl Actor {
         live.started_at = Some(self.shared.record.now());
         self.ended = None;
         let epoch = live.place.epoch;
+        self.gather_past(epoch).await;
         self.input(Input::Launched(epoch), &Origin::node("supervisor")).await;
     }
 
@@ -567,6 +572,8 @@ impl Actor {
         if let Some(input) = wanted {
             self.input(input, origin).await;
         }
+        // What was held may be taken now.
+        self.pump().await;
         Ok(generation)
     }
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use edgeplane_driver::{
     native::{self, Said, SessionStart},
     notice::NOTICE,
+    render::Rendered,
 };
 use edgeplane_store::AppendError;
 use edgeplane_substrate::Place;
 use edgeplane_types::{
-    ActivityReport, Epoch, Evidence, Fact, SafeLabel, TurnId,
+    Activity, ActivityReport, Epoch, Evidence, Fact, SafeLabel, TurnId,
     fact::{Actor as FactActor, Consumed},
 };
 use edgeplane_wire::{
@@ -72,6 +73,8 @@ impl Actor {
     pub(super) fn greet_native(&mut self) {
         let Some(live) = &mut self.live else { return };
         let epoch = live.place.epoch;
+        let past = std::mem::take(&mut live.past);
+        let past = past.first().map(Rendered::text);
         let line = native::session_start(&SessionStart {
             protocol: PROTOCOL_VERSIONS.first().copied().unwrap_or_default(),
             tenant: &self.identity.tenant,
@@ -82,6 +85,7 @@ impl Actor {
             session_id: self.identity.session_id,
             continuity: self.continuity,
             notice: NOTICE,
+            rehydration: past.as_deref(),
         });
         if let Some(link) = &mut live.link {
             // Offset zero lies before any line, so no answer has this id.
@@ -103,6 +107,9 @@ impl Actor {
             }
             Said::Activity { state } => {
                 self.activity = ActivityReport { state, evidence: Evidence::Protocol };
+                if state == Activity::Idle {
+                    self.turn_over().await;
+                }
             }
             Said::Observe { message_id } => {
                 let Some(message_id) = self.own_message(message_id) else { return };
@@ -111,7 +118,7 @@ impl Actor {
             }
             Said::Pong { number } => self.ponged(number).await,
             Said::TurnComplete { message_id, output } => {
-                self.health.turn_ended(message_id);
+                self.turn_ended(message_id);
                 let message_id = message_id.and_then(|named| self.own_message(named));
                 let authority = Some(self.weight_of_words(epoch));
                 let origin = self.native_origin(epoch, end);
@@ -133,6 +140,7 @@ impl Actor {
                     self.shared.record.add(&mut draft, stream, &origin, fact);
                 }
                 self.pending(draft).await;
+                self.pump().await;
             }
             Said::Item { kind, text, message_id } => {
                 let message_id = self.turn_of_item(epoch, message_id);

@@ -206,13 +206,18 @@ impl Actor {
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
             link.send(&ToShim::Subscribe);
         }
+        self.greet();
+        self.run_hook(super::health::Moment::PostStart);
+        self.pump().await;
+    }
+
+    /// Tells a program first what it has to know.
+    pub(super) fn greet(&mut self) {
         if self.is_native() {
             self.greet_native();
         } else {
             self.type_notice();
         }
-        self.run_hook(super::health::Moment::PostStart);
-        self.pump().await;
     }
 
     /// An epoch is over: everything that lived with it ends, its history stays.
@@ -227,6 +232,7 @@ impl Actor {
         }
         self.activity = edgeplane_types::ActivityReport::UNKNOWN;
         self.delivery.epoch_over();
+        self.health.turn_ended(None);
         self.expiry.epoch_over();
     }
 

@@ -122,6 +122,7 @@ impl Actor {
             screen: None,
             size: None,
             serving: CancellationToken::new(),
+            past: Vec::new(),
             fail_text: None,
         }
     }

@@ -16,7 +16,7 @@ use edgeplane_wire::{
 };
 use tokio::time::Instant;
 
-use super::{Actor, viewers};
+use super::{Actor, native, viewers};
 use crate::{
     keyframes,
     outbound::Outbound,
@@ -49,18 +49,25 @@ impl Actor {
         }
     }
 
-    /// Types the contract into a program whose manifest asks for it, as comments where it has them.
+    /// Types the contract into a program whose manifest asks for it, as comments where it has them, and behind it what
+    /// was before the epoch. A quotation that a terminal might cut is not typed at all.
     pub(super) fn type_notice(&mut self) {
-        let Driver::Terminal { comment, notice: Notice::Type, submit } = self.manifest.spec.driver.clone()
+        let Driver::Terminal { comment, notice: Notice::Type, submit, .. } =
+            self.manifest.spec.driver.clone()
         else {
             return;
         };
+        let Some(live) = &mut self.live else { return };
         let style = if comment.is_some() { NoticeStyle::Comments } else { NoticeStyle::OneLine };
         let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-        let keys = terminal::keys(&Rendered::written(notice_lines(style)), &typing);
-        let mut id = [0; 16];
-        self.shared.record.mint().entropy.fill(&mut id);
-        if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
+        let notice = terminal::keys(&Rendered::written(notice_lines(style)), &typing);
+        let past = std::mem::take(&mut live.past);
+        let past = past.iter().map(|past| terminal::keys(past, &typing));
+        let past = past.into_iter().find(|keys| terminal::check(keys).is_ok()).unwrap_or_default();
+        let keys = [notice, past].concat();
+        // Typed once in an epoch: the shim knows it again.
+        let id = native::input_id(live.place.epoch, 0);
+        if let Some(link) = &mut live.link {
             link.send(&ToShim::Input { id, kind: InputKind::Keys, bytes: &keys });
         }
     }

@@ -4,8 +4,8 @@
 mod waiting;
 
 use edgeplane_types::{
-    Authority, Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName, Timestamp,
-    fact::Actor,
+    Authority, DeliveryMode, Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName,
+    Timestamp, fact::Actor,
 };
 use rusqlite::{ffi, params};
 
@@ -39,7 +39,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ) STRICT;
         CREATE INDEX message_inbox ON message (target, accepted_pos);
         CREATE INDEX message_waiting ON message (target, accepted_pos) WHERE waiting = 1;
-        CREATE INDEX message_lane ON message (sender, priority, accepted_pos) WHERE waiting = 1;
+        CREATE INDEX message_lane ON message (sender, priority, authority, accepted_pos) WHERE waiting = 1;
         CREATE INDEX message_expiry ON message (target, expires) WHERE waiting = 1 AND expires IS NOT NULL;
         CREATE UNIQUE INDEX message_key ON message (sender, key) WHERE key IS NOT NULL;
         CREATE INDEX message_given_up ON message (target, accepted_pos) WHERE given_up = 1;
@@ -58,14 +58,15 @@ pub(super) const DEFINITION: Definition = Definition {
         ) STRICT;
         CREATE UNIQUE INDEX sender_name ON sender (target, principal);
 
-        -- A sender with something waiting at a priority, and the oldest of that.
+        -- A sender with something waiting at a priority and of an authority, and the oldest of that.
         CREATE TABLE lane (
             sender INTEGER NOT NULL,
             priority INTEGER NOT NULL,
+            authority INTEGER NOT NULL,
             target BLOB NOT NULL,
             served INTEGER NOT NULL,
             first_pos INTEGER NOT NULL,
-            PRIMARY KEY (sender, priority)
+            PRIMARY KEY (sender, priority, authority)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX lane_turn ON lane (target, priority, served, first_pos);
 
@@ -85,7 +86,7 @@ pub(super) const DEFINITION: Definition = Definition {
     tables: &[
         ("message", "accepted_pos"),
         ("sender", "id"),
-        ("lane", "sender, priority"),
+        ("lane", "sender, priority, authority"),
         ("waiting_total", "target, priority"),
         ("rung_total", "target, rung"),
     ],
@@ -134,15 +135,18 @@ struct Place {
     target: [u8; 16],
     sender: i64,
     priority: i64,
+    authority: i64,
     content_bytes: i64,
     waiting: bool,
     given_up: bool,
+    is_open: bool,
     state: String,
 }
 
 fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
     let found = step.find(
-        "SELECT accepted_pos, target, sender, priority, content_bytes, waiting, given_up, state
+        "SELECT accepted_pos, target, sender, priority, authority, content_bytes, waiting, given_up,
+                open_since IS NOT NULL, state
          FROM message WHERE id = ?1",
         [message.as_bytes()],
         |row| {
@@ -151,27 +155,37 @@ fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
                 target: row.get(1)?,
                 sender: row.get(2)?,
                 priority: row.get(3)?,
-                content_bytes: row.get(4)?,
-                waiting: row.get(5)?,
-                given_up: row.get(6)?,
-                state: row.get(7)?,
+                authority: row.get(4)?,
+                content_bytes: row.get(5)?,
+                waiting: row.get(6)?,
+                given_up: row.get(7)?,
+                is_open: row.get(8)?,
+                state: row.get(9)?,
             })
         },
     )?;
     found.ok_or(FoldError::UnknownMessage(message))
 }
 
-/// Which of two waiting messages goes first, as a number.
-fn rank(priority: Priority) -> i64 {
-    match priority {
+/// How many priorities there are.
+pub(crate) const PRIORITIES: i64 = 3;
+
+/// Which of two waiting messages goes first, as a number: what does not wait for a turn's end goes before all that
+/// does, and either by its priority.
+fn rank(envelope: &Envelope) -> i64 {
+    let priority = match envelope.priority {
         Priority::High => 0,
         Priority::Normal => 1,
         Priority::Low => 2,
+    };
+    match envelope.mode {
+        DeliveryMode::Queue => priority,
+        DeliveryMode::Steer | DeliveryMode::Interrupt => priority - PRIORITIES,
     }
 }
 
 /// How light an authority is, as a number: its place among all of them.
-fn lightness(authority: Authority) -> i64 {
+pub(crate) fn lightness(authority: Authority) -> i64 {
     let place = Authority::ALL.iter().position(|other| *other == authority);
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or(i64::MAX)
 }
@@ -185,7 +199,8 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
         return Err(FoldError::WrongStream(step.event.stream));
     }
     let sender = waiting::sender(step, envelope)?;
-    let (priority, content_bytes) = (rank(envelope.priority), int(envelope.content_bytes));
+    let (priority, content_bytes) = (rank(envelope), int(envelope.content_bytes));
+    let authority = lightness(envelope.authority);
     step.insert(
         "INSERT INTO message (accepted_pos, id, target, sender, key, priority, authority, channel,
                               content_bytes, reply_to, expires, waiting, given_up, state, receipts)
@@ -197,7 +212,7 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
             sender,
             envelope.idempotency_key,
             priority,
-            lightness(envelope.authority),
+            authority,
             envelope.channel.as_str(),
             content_bytes,
             envelope.reply_to.as_ref().map(MessageId::as_bytes),
@@ -209,7 +224,18 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
     )?;
     let (pos, target) = (int(step.pos), *envelope.target.as_bytes());
     let state = Rung::Accepted.as_str().to_owned();
-    let place = Place { pos, target, sender, priority, content_bytes, waiting: true, given_up: false, state };
+    let place = Place {
+        pos,
+        target,
+        sender,
+        priority,
+        authority,
+        content_bytes,
+        waiting: true,
+        given_up: false,
+        is_open: false,
+        state,
+    };
     waiting::begin(step, &place)?;
     count(step, &place, Rung::Accepted.as_str(), 1)
 }
@@ -228,17 +254,18 @@ fn taken(error: &rusqlite::Error, envelope: &Envelope) -> FoldError {
     }
 }
 
-/// Lets a message that was given up wait once more, on the rung where it is.
+/// Lets a message that was given up wait once more, on the rung where it is; the node also one whose turn was cut
+/// short and is open no more with that.
 ///
 /// The node's own second attempt ends with the message's time. Whoever else asks for one knows that the time is over.
 fn wait_again(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
     let place = place(step, message)?;
-    if !place.given_up {
+    let by_the_node = matches!(step.event.actor, Actor::Node { .. });
+    if !(place.given_up || by_the_node && place.is_open) {
         return Err(FoldError::NotGivenUp(message));
     }
-    let by_the_node = matches!(step.event.actor, Actor::Node { .. });
     step.run(
-        "UPDATE message SET waiting = 1, given_up = 0,
+        "UPDATE message SET waiting = 1, given_up = 0, open_since = NULL,
                             expires = CASE WHEN ?2 OR expires > ?3 THEN expires END
          WHERE accepted_pos = ?1",
         params![place.pos, by_the_node, step.ts()],

@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, Row, params, types::Type};
 use super::{ReadError, Reader, committed, limit, misplaced};
 use crate::{
     CommittedEvent, MessageRow, Waiting, WaitingRow, WaitingTotals,
+    model::messages::PRIORITIES,
     sqlite::{int, json, maybe_moment, maybe_uint, uint},
 };
 
@@ -152,12 +153,15 @@ impl Reader {
             let mut totals = WaitingTotals::default();
             while let Some(row) = rows.next()? {
                 let waiting = Waiting { messages: uint(row, 1)?, content_bytes: uint(row, 2)? };
-                match row.get::<_, i64>(0)? {
-                    0 => totals.high = waiting,
-                    1 => totals.normal = waiting,
-                    2 => totals.low = waiting,
-                    other => return Err(rusqlite::Error::IntegralValueOutOfRange(0, other)),
-                }
+                let rank: i64 = row.get(0)?;
+                let total = match rank.rem_euclid(PRIORITIES) {
+                    0 => &mut totals.high,
+                    1 => &mut totals.normal,
+                    _ => &mut totals.low,
+                };
+                // Those that wait for no turn's end are counted with the others of their priority.
+                total.messages = total.messages.saturating_add(waiting.messages);
+                total.content_bytes = total.content_bytes.saturating_add(waiting.content_bytes);
             }
             Ok(totals)
         })

@@ -102,7 +102,7 @@ fn dropped_message_is_off_the_list_and_keeps_its_receipts() {
         assert_refused(&store, &maker, fact, "is not given up");
     }
     assert_refused(&store, &maker, dropped(9), "was not accepted");
-    store.append(maker.batch(stream(1), [injected(2, 1)])).unwrap();
+    store.append(maker.batch(stream(1), [injected(2, 1), turn_ended(2, 1)])).unwrap();
     assert_refused(&store, &maker, requeued(2), "is not given up");
 }
 

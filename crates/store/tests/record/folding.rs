@@ -4,7 +4,7 @@ use edgeplane_store::{AgentFilter, AppendError, Batch, InboxFilter, MemoryTotals
 use edgeplane_types::{
     Desired, Epoch, Evidence, Fact, Phase, Priority, Rung, StreamName, Tenant, Timestamp,
     decision::ActionOutcome,
-    fact::{Cause, Consumed},
+    fact::{Actor, Cause, Consumed},
     life::ExitStatus,
     schedule::{MissReason, RunCause, SkipReason},
 };
@@ -178,6 +178,35 @@ fn messages_wait_by_priority_and_climb_their_ladder() {
     let doubled = store.append(maker.batch(stream(1), [send(5, Priority::Low, Some("k"))]));
     let Err(AppendError::Refused { source, .. }) = doubled else { panic!("{doubled:?}") };
     assert_eq!(source.to_string(), "idempotency key `k` of `sender` is used already");
+}
+
+/// Proves MSG-084.
+#[test]
+fn open_turn_is_let_wait_once_more_by_the_node_alone() {
+    let (message_id, epoch) = (message(1), Epoch(1));
+    let again = Fact::MessageRequeued { message_id };
+    let (_dir, store, maker) = store([accepted(1, 1), injected(1, 1)]);
+    let reader = store.reader();
+    let by = |actor: Actor| {
+        let mut batch = maker.batch(stream(1), [again.clone()]);
+        batch.events.iter_mut().for_each(|event| event.actor = actor.clone());
+        store.append(batch)
+    };
+    let node = Actor::Node { rule: "delivery".parse().unwrap() };
+    let operator = Actor::Operator { name: "uid-0".parse().unwrap() };
+    assert!(matches!(by(operator), Err(AppendError::Refused { .. })));
+    by(node.clone()).unwrap();
+    assert!(reader.open_turns(&agent(1), epoch, 9).unwrap().is_empty(), "it is open no more");
+    let row = reader.next_waiting(&agent(1), 9).unwrap().remove(0);
+    assert_eq!((row.state, row.waiting), (Rung::Injected, true));
+    assert!(matches!(by(node.clone()), Err(AppendError::Refused { .. })), "it waits already");
+
+    store.append(maker.batch(stream(1), [injected(1, 2)])).unwrap();
+    let evidence = Evidence::Protocol;
+    let ended = Fact::MessageTurnEnded { message_id, epoch: Epoch(2), evidence };
+    store.append(maker.batch(stream(1), [ended])).unwrap();
+    assert!(matches!(by(node), Err(AppendError::Refused { .. })), "its turn has ended");
+    assert_sound(&reader);
 }
 
 /// Proves MSG-018.

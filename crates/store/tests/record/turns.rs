@@ -1,12 +1,27 @@
-//! Whose turn it is: senders, priorities, and the order in which an inbox is delivered.
+//! Whose turn it is: senders, modes, priorities, and the order in which an inbox is delivered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_store::{InboxFilter, Model, Store, Waiting, WaitingTotals};
-use edgeplane_types::{AgentId, Epoch, Fact, MessageId, Priority, SafeLabel};
+use edgeplane_types::{AgentId, Authority, DeliveryMode, Epoch, Fact, MessageId, Priority, SafeLabel};
 use proptest::prelude::*;
 
 use crate::support::{Maker, accepted_with, agent, assert_sound, injected, message, open, stream};
+
+/// The same, into a turn or of another weight.
+fn sent_as(
+    number: u8,
+    sender: &str,
+    (mode, priority): (DeliveryMode, Priority),
+    authority: Authority,
+) -> Fact {
+    accepted_with(1, number, |envelope| {
+        envelope.source.principal = sender.parse().unwrap();
+        envelope.priority = priority;
+        envelope.mode = mode;
+        envelope.authority = authority;
+    })
+}
 
 /// Message `number` of a sender.
 fn sent(number: u8, sender: &str, priority: Priority) -> Fact {
@@ -88,40 +103,88 @@ fn requeued_message_is_its_senders_first_when_its_turn_comes() {
     assert_eq!(order(&store, 99), messages([3, 1, 2]));
 }
 
+/// Proves MSG-009, MSG-075.
+#[test]
+fn what_waits_for_no_turn_goes_first() {
+    let (queue, steer, interrupt) = (DeliveryMode::Queue, DeliveryMode::Steer, DeliveryMode::Interrupt);
+    let (high, normal, low) = (Priority::High, Priority::Normal, Priority::Low);
+    let sent = |number, mode, priority| sent_as(number, "a", (mode, priority), Authority::Trusted);
+    let (_dir, store, _) = store([
+        sent(1, queue, high),
+        sent(2, steer, low),
+        sent(3, queue, normal),
+        sent(4, interrupt, normal),
+        sent(5, steer, high),
+    ]);
+    assert_eq!(order(&store, 99), messages([5, 4, 2, 1, 3]));
+    let totals = store.reader().waiting_totals(&agent(1)).unwrap();
+    let of = |waiting: Waiting| waiting.messages;
+    assert_eq!((of(totals.high), of(totals.normal), of(totals.low)), (2, 2, 1));
+}
+
+/// Proves MSG-080.
+#[test]
+fn lighter_messages_are_passed_over_and_hold_up_nobody() {
+    let light = |number| sent_as(number, "a", (DeliveryMode::Queue, Priority::High), Authority::Advisory);
+    let mut all: Vec<Fact> = (1..=200).map(light).collect();
+    all.push(sent_as(201, "a", (DeliveryMode::Queue, Priority::Low), Authority::Delegated));
+    let (_dir, store, _) = store(all);
+    let next = |lightest| {
+        let rows = store.reader().next_deliverable(&agent(1), lightest, 1).unwrap();
+        rows.first().map(|row| row.envelope.id)
+    };
+    assert_eq!(next(Authority::Advisory), Some(message(1)));
+    assert_eq!(next(Authority::Delegated), Some(message(201)));
+    assert_eq!(next(Authority::Trusted), None);
+}
+
+/// A waiting message as a test knows it.
+#[derive(Debug, Clone)]
+struct Waits {
+    /// Whether it waits for a turn's end.
+    queued: bool,
+    priority: Priority,
+    sender: SafeLabel,
+    id: MessageId,
+    authority: Authority,
+    bytes: u64,
+}
+
 /// What a test knows of an inbox: every waiting message with its place, and when each sender was served.
 #[derive(Debug, Default)]
 struct Known {
-    waiting: BTreeMap<u64, (Priority, SafeLabel, MessageId, u64)>,
+    waiting: BTreeMap<u64, Waits>,
     served: BTreeMap<SafeLabel, u64>,
 }
 
 impl Known {
     /// The order of delivery, found by looking at everything for each message.
-    fn order(&self) -> Vec<MessageId> {
+    fn order(&self, lightest: Authority) -> Vec<MessageId> {
         let (mut left, mut served) = (self.waiting.clone(), self.served.clone());
+        left.retain(|_, row| row.authority <= lightest);
         let mut now = u64::MAX / 2;
         let mut order = Vec::new();
-        while let Some((pos, (_, sender, id, _))) = left
+        while let Some((pos, row)) = left
             .iter()
-            .min_by_key(|(pos, (priority, sender, ..))| {
-                (*priority, served.get(sender).copied().unwrap_or(0), **pos)
+            .min_by_key(|(pos, row)| {
+                (row.queued, row.priority, served.get(&row.sender).copied().unwrap_or(0), **pos)
             })
             .map(|(pos, row)| (*pos, row.clone()))
         {
             now += 1;
-            served.insert(sender, now);
+            served.insert(row.sender, now);
             left.remove(&pos);
-            order.push(id);
+            order.push(row.id);
         }
         order
     }
 
     fn totals(&self) -> WaitingTotals {
         let of = |wanted| {
-            let rows = self.waiting.values().filter(|(priority, ..)| *priority == wanted);
-            rows.fold(Waiting::default(), |sum, (.., bytes)| Waiting {
+            let rows = self.waiting.values().filter(|row| row.priority == wanted);
+            rows.fold(Waiting::default(), |sum, row| Waiting {
                 messages: sum.messages + 1,
-                content_bytes: sum.content_bytes + bytes,
+                content_bytes: sum.content_bytes + row.bytes,
             })
         };
         WaitingTotals { high: of(Priority::High), normal: of(Priority::Normal), low: of(Priority::Low) }
@@ -130,7 +193,7 @@ impl Known {
 
 #[derive(Debug, Clone)]
 enum Deed {
-    Send(u8, Priority),
+    Send(u8, DeliveryMode, Priority, Authority),
     /// Delivers the next one.
     Deliver,
     /// Ends the waiting of the one at this place of the order, by one rung or another.
@@ -145,8 +208,11 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         4 => Just(Priority::Normal),
         1 => Just(Priority::Low),
     ];
+    let mode = prop::sample::select(DeliveryMode::ALL.to_vec());
+    let authority = prop::sample::select(Authority::ALL.to_vec());
     prop_oneof![
-        6 => (0..4_u8, priority).prop_map(|(sender, priority)| Deed::Send(sender, priority)),
+        6 => (0..4_u8, mode, priority, authority)
+            .prop_map(|(sender, mode, priority, authority)| Deed::Send(sender, mode, priority, authority)),
         4 => Just(Deed::Deliver),
         1 => (0..9_usize, any::<bool>()).prop_map(|(place, expires)| Deed::End(place, expires)),
         1 => (0..9_usize).prop_map(Deed::Again),
@@ -155,24 +221,26 @@ fn any_deed() -> impl Strategy<Value = Deed> {
 
 /// Does one deed to the store and to what is known; says how many events that made.
 fn perform(store: &Store, maker: &Maker, known: &mut Known, (number, deed): (u8, Deed)) {
-    let order = known.order();
+    let order = known.order(Authority::Untrusted);
     let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap().events;
     let end = |known: &mut Known, id: MessageId, served: Option<u64>| {
-        let pos = *known.waiting.iter().find(|(_, row)| row.2 == id).unwrap().0;
+        let pos = *known.waiting.iter().find(|(_, row)| row.id == id).unwrap().0;
         let row = known.waiting.remove(&pos).unwrap();
         if let Some(served) = served {
-            known.served.insert(row.1.clone(), served);
+            known.served.insert(row.sender.clone(), served);
         }
         (pos, row)
     };
     match deed {
-        Deed::Send(sender, priority) => {
-            let principal: SafeLabel = format!("sender-{sender}").parse().unwrap();
-            let fact = sent(number, principal.as_str(), priority);
+        Deed::Send(sender, mode, priority, authority) => {
+            let sender: SafeLabel = format!("sender-{sender}").parse().unwrap();
+            let fact = sent_as(number, sender.as_str(), (mode, priority), authority);
             let Fact::MessageAccepted { envelope } = &fact else { unreachable!() };
             let bytes = envelope.content_bytes;
             let pos = append(vec![fact])[0].pos;
-            known.waiting.insert(pos, (priority, principal, message(number), bytes));
+            let queued = mode == DeliveryMode::Queue;
+            let id = message(number);
+            known.waiting.insert(pos, Waits { queued, priority, sender, id, authority, bytes });
         }
         Deed::Deliver => {
             let Some(message_id) = order.first().copied() else { return };
@@ -205,7 +273,7 @@ fn perform(store: &Store, maker: &Maker, known: &mut Known, (number, deed): (u8,
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Proves MSG-009, MSG-045.
+    /// Proves MSG-009, MSG-045, MSG-080.
     #[test]
     fn order_of_delivery_is_what_the_rule_says(deeds in prop::collection::vec(any_deed(), 1..60)) {
         let dir = tempfile::tempdir().unwrap();
@@ -213,12 +281,16 @@ proptest! {
         let mut known = Known::default();
         for (number, deed) in deeds.into_iter().enumerate() {
             perform(&store, &maker, &mut known, (u8::try_from(number).unwrap(), deed));
-            let expected = known.order();
-            for rows in [1, 2, 5, 99] {
-                let shown: Vec<_> = expected.iter().take(rows).copied().collect();
-                prop_assert_eq!(order(&store, rows), shown, "{} rows", rows);
-            }
             let reader = store.reader();
+            for lightest in [Authority::Untrusted, Authority::Delegated] {
+                let expected = known.order(lightest);
+                for rows in [1, 2, 5, 99] {
+                    let shown: Vec<_> = expected.iter().take(rows).copied().collect();
+                    let found = reader.next_deliverable(&agent(1), lightest, rows).unwrap();
+                    let found: Vec<_> = found.into_iter().map(|row| row.envelope.id).collect();
+                    prop_assert_eq!(found, shown, "{} rows of {} or more", rows, lightest);
+                }
+            }
             prop_assert_eq!(reader.waiting_totals(&agent(1)).unwrap(), known.totals());
             prop_assert_eq!(reader.waiting_count(&agent(1)).unwrap(), known.waiting.len() as u64);
         }

@@ -180,7 +180,7 @@ pub struct MessageView {
     /// When it is no longer worth delivering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Why it came no further, where there is a reason.
+    /// Why it came no further, where there is a reason; `held: ` and why, of one that waits and is not delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -157,8 +157,8 @@ fn read(params: &ApplyParams) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleMani
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
 fn not_served(manifest: &Manifest) -> Option<&'static str> {
     let spec = &manifest.spec;
-    if spec.delivery.open_turn != OpenTurn::Drop {
-        return Some("spec.delivery.openTurn other than drop");
+    if spec.delivery.open_turn == OpenTurn::Ask {
+        return Some("spec.delivery.openTurn: ask");
     }
     if spec.secrets.iter().any(|secret| secret.form == SecretForm::Fd) {
         return Some("spec.secrets[].as: fd");

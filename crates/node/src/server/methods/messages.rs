@@ -186,7 +186,12 @@ pub(in crate::server) async fn inbox(
     } else {
         record.read(move |reader| reader.next_waiting(&id, rows)).await?
     };
-    let items = found.into_iter().map(|row| view(record, row, &name)).collect::<Result<_, _>>()?;
+    let profile = agent.profile();
+    let shown = |row: MessageRow| {
+        let held = profile.held(&row);
+        view(record, MessageRow { reason: held.or(row.reason.clone()), ..row }, &name)
+    };
+    let items = found.into_iter().map(shown).collect::<Result<_, _>>()?;
     Ok(InboxResult { items })
 }
 
@@ -199,7 +204,8 @@ pub(in crate::server) async fn get(
     let target = row.envelope.target;
     let found = record.look_up(|reader| reader.agent_by_id(&target))?;
     let name = found.map_or_else(|| target.to_string(), |agent| agent.name.to_string());
-    view(record, row, &name)
+    let held = agent(session, &target.to_string()).ok().and_then(|agent| agent.profile().held(&row));
+    view(record, MessageRow { reason: held.or(row.reason.clone()), ..row }, &name)
 }
 
 /// A message, for those who may see it: operators, the agent that it is for, and its sender, who may see what became

@@ -1,6 +1,6 @@
 //! Whose turn it is: the senders of an inbox, the lanes in which their messages wait, and how much waits.
 //!
-//! A lane is one sender's messages of one priority. The next message of an inbox is the oldest of the lane whose
+//! A lane is one sender's messages of one priority and authority. The next message of an inbox is the oldest of the lane whose
 //! sender was served longest ago, so each step here touches a few rows however much waits.
 
 use edgeplane_types::Envelope;
@@ -31,10 +31,10 @@ pub(super) fn sender(step: &Step<'_>, envelope: &Envelope) -> Result<i64, FoldEr
 /// A message waits from here on.
 pub(super) fn begin(step: &Step<'_>, place: &Place) -> Result<(), FoldError> {
     step.run(
-        "INSERT INTO lane (sender, priority, target, served, first_pos)
-         VALUES (?1, ?2, ?3, (SELECT served FROM sender WHERE id = ?1), ?4)
-         ON CONFLICT (sender, priority) DO UPDATE SET first_pos = ?4 WHERE first_pos > ?4",
-        params![place.sender, place.priority, place.target, place.pos],
+        "INSERT INTO lane (sender, priority, authority, target, served, first_pos)
+         VALUES (?1, ?2, ?3, ?4, (SELECT served FROM sender WHERE id = ?1), ?5)
+         ON CONFLICT (sender, priority, authority) DO UPDATE SET first_pos = ?5 WHERE first_pos > ?5",
+        params![place.sender, place.priority, place.authority, place.target, place.pos],
     )?;
     total(step, place, 1)
 }
@@ -42,18 +42,20 @@ pub(super) fn begin(step: &Step<'_>, place: &Place) -> Result<(), FoldError> {
 /// A message waits no more; its row says so already.
 pub(super) fn end(step: &Step<'_>, place: &Place) -> Result<(), FoldError> {
     let next = step.find(
-        "SELECT min(accepted_pos) FROM message WHERE sender = ?1 AND priority = ?2 AND waiting = 1",
-        params![place.sender, place.priority],
+        "SELECT min(accepted_pos) FROM message
+         WHERE sender = ?1 AND priority = ?2 AND authority = ?3 AND waiting = 1",
+        params![place.sender, place.priority, place.authority],
         |row| row.get::<_, Option<i64>>(0),
     )?;
     match next.flatten() {
         None => step.run(
-            "DELETE FROM lane WHERE sender = ?1 AND priority = ?2",
-            params![place.sender, place.priority],
+            "DELETE FROM lane WHERE sender = ?1 AND priority = ?2 AND authority = ?3",
+            params![place.sender, place.priority, place.authority],
         )?,
         Some(next) => step.run(
-            "UPDATE lane SET first_pos = ?3 WHERE sender = ?1 AND priority = ?2 AND first_pos <> ?3",
-            params![place.sender, place.priority, next],
+            "UPDATE lane SET first_pos = ?4
+             WHERE sender = ?1 AND priority = ?2 AND authority = ?3 AND first_pos <> ?4",
+            params![place.sender, place.priority, place.authority, next],
         )?,
     };
     total(step, place, -1)
