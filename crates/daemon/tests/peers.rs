@@ -356,6 +356,18 @@ fn item_without_a_message_counts_only_in_the_only_open_turn() {
     assert_eq!(parts.len(), 1, "{parts:?}");
     assert_eq!((parts[0]["text"].as_str(), parts[0]["number"].as_u64()), (Some("named"), Some(1)));
     assert_eq!(answer(&result).text, "done");
+
+    // Alone at first, and not any more.
+    std::fs::remove_file(node.scratch().join("go")).unwrap();
+    run_peer(&node, "other", "");
+    let mut connection = node.connect();
+    let asking = std::thread::spawn(move || stream(&mut connection, question("other", "items")));
+    eventually("some items are there", || node.count("other", "item.reported") >= 3);
+    node.signal("other", "nothing", Some(Rung::Injected));
+    allow(&node, "go");
+    let (parts, _) = asking.join().unwrap();
+    let texts: Vec<_> = parts.iter().map(|part| part["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["named", "not named"]);
 }
 
 /// Proves MSG-064.
