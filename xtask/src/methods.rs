@@ -131,6 +131,9 @@ fn audience(method: &Method) -> &'static str {
     match method.audience {
         Audience::Anyone => "anyone",
         Audience::OwnerOrOperator => "operators, an agent for itself",
+        Audience::Governed => {
+            "whom the rules let (`supervise`, `attach`, `control`); the shipped ones: operators"
+        }
         Audience::Operator => "operators",
     }
 }

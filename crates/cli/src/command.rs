@@ -2,11 +2,14 @@
 //!
 //! Owns the way from a command's end to the exit code. Each module below owns one command, its words included.
 
+pub(crate) mod action;
 pub(crate) mod agent;
 pub(crate) mod apply;
+pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod completion;
+pub(crate) mod content;
 pub(crate) mod daemon;
 pub(crate) mod delete;
 pub(crate) mod describe;
@@ -17,10 +20,12 @@ pub(crate) mod logs;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
+pub(crate) mod policy;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
+pub(crate) mod spread;
 pub(crate) mod token;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -84,8 +89,12 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Agent(args) => agent::run(&args, context),
         Command::Ps(args) => agent::list::run(&args, context),
         Command::Signal(args) => signal::run(*args, context),
+        Command::Action(args) => action::run(&args, context),
+        Command::Ask(args) => ask::run(*args, context),
+        Command::Publish(args) => spread::publish(*args, context),
+        Command::Broadcast(args) => spread::broadcast(*args, context),
         Command::Inbox(args) => inbox::run(&args, context),
-        Command::Message(args) => message::run(&args, context),
+        Command::Message(args) => message::run(*args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
@@ -93,6 +102,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Events(args) => events::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
+        Command::Policy(args) => policy::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),

@@ -74,6 +74,11 @@ impl Node {
         })
     }
 
+    /// Shows no line that says what is waited for: standard output says what comes.
+    pub(crate) fn be_silent(&mut self) {
+        self.shows_progress = false;
+    }
+
     pub(crate) fn into_parts(self) -> Parts {
         Parts { stream: self.stream, incoming: self.incoming, held: self.held }
     }

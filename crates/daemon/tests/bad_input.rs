@@ -460,7 +460,6 @@ fn messages_that_cannot_be_taken_are_refused_before_they_are_anything() {
         (json!({ "priority": 1 }), "invalid_params"),
         (json!({ "reply_to": "yesterday" }), "invalid_params"),
         (json!({ "wait": "eventually" }), "invalid_params"),
-        (json!({ "authority": "trusted" }), "invalid_params"),
         (json!({ "channel": "operator" }), "invalid_params"),
         (json!({ "source": { "principal": "root" } }), "invalid_params"),
         (json!({ "agent": "nobody" }), "not_found"),

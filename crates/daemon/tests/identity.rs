@@ -267,7 +267,7 @@ fn operator_is_who_stands_outside_of_every_agent() {
     assert_eq!(caller.principal.as_str(), "other");
     assert_eq!(serde_json::to_value(caller.proof).unwrap(), "epoch_socket");
     let denied = own.try_raw("runtime/agent.stop", json!({ "agent": "listener" })).unwrap_err();
-    assert_eq!(denied.name().as_str(), "permission_denied");
+    assert_eq!(denied.name().as_str(), "policy_blocked");
     // Receipts and doctor say what all of this is worth.
     let seen = node.connect().call::<MessageGet>(&MessageParams { message_id: sent.message_id });
     assert_eq!(serde_json::to_value(seen.source_detail.assurance).unwrap(), "open");
@@ -400,6 +400,9 @@ fn operators_calls() -> Vec<(&'static str, Value)> {
                 "runtime/message.sign" => {
                     json!({ "message_ids": ["msg_01890000-0000-7000-8000-000000000002"] })
                 }
+                "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
+                    json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
+                }
                 _ => json!({ "agent": "other" }),
             };
             (method.name, params)
@@ -409,14 +412,26 @@ fn operators_calls() -> Vec<(&'static str, Value)> {
 
 /// What an agent may see of itself only, asked of another.
 fn owners_calls(message_id: &str) -> Vec<(&'static str, Value)> {
-    let methods = METHODS.iter().filter(|method| method.audience == Audience::OwnerOrOperator);
+    // Those that name an action and no agent are tried where there are actions.
+    let methods = METHODS
+        .iter()
+        .filter(|method| method.audience == Audience::OwnerOrOperator)
+        .filter(|method| !matches!(method.name, "runtime/action.get" | "runtime/action.cancel"));
     methods
         .map(|method| {
             let params = match method.name {
                 "runtime/message.get" | "runtime/message.verify" => json!({ "message_id": message_id }),
+                "runtime/action.open" => {
+                    json!({ "agent": "other", "kind": "approval", "prompt": "may I?" })
+                }
+                "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
+                "runtime/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
+                    json!({ "agent": "other" })
+                }
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
+                | "runtime/dead_letter.list"
                 | "runtime/agent.snapshot"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })

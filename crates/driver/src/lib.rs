@@ -6,5 +6,6 @@
 
 pub mod lines;
 pub mod native;
+pub mod notice;
 pub mod render;
 pub mod terminal;

@@ -1,11 +1,24 @@
 //! What a session sees of a message: where it comes from, before what it says.
 //!
-//! The first line names channel, sender and ingress, in characters that no shell, terminal or model mistakes.
-//! Content of an authority below `delegated` stands in a fence with a nonce of its message and is marked on every
-//! line. Content can imitate neither: a line like a header is escaped, and what would move a cursor or reverse
-//! the order of reading is taken out.
+//! The first line names channel, sender and ingress, in characters that no shell, terminal or model mistakes. Lines
+//! that say where content was found and for whom it is said follow. Content that is not to be obeyed stands in a
+//! fence with a nonce of its message and is marked on every line. Content can imitate none of that: a line like one
+//! of the node's is escaped, and what would move a cursor or reverse the order of reading is taken out.
+//!
+//! The text is the same on every driver. It does not know how it is typed or framed, and nothing of the record.
+
+mod clean;
+mod content;
+mod imitation;
+mod letters;
+mod origin;
+mod quote;
 
 use edgeplane_types::{Authority, Channel, Envelope, Ingress, MessageId, Part, SafeLabel};
+
+pub use clean::clean;
+pub use origin::{ADDRESS_BYTES_MAX, BEHALF_MAX};
+pub use quote::{Facts, LeftOpen, OWN_BYTES_MAX, OpenTurn, QUOTE, Quotation, WAITING_SHOWN_MAX, rehydration};
 
 /// What stands before each line of fenced content.
 pub const MARK: &str = "| ";
@@ -17,6 +30,23 @@ pub enum Attempt {
     First,
     /// Nobody knows: a crash cut the first attempt short.
     Again,
+}
+
+/// How much a session is shown at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Content of one message in bytes, without marks and backslashes; of what is longer the beginning is shown.
+    pub content_bytes: usize,
+    /// All quotations of a rehydration in bytes; the oldest are left out.
+    pub quoted_bytes: usize,
+}
+
+impl Bounds {
+    /// For native programs: about as much as a model reads at one go.
+    pub const NATIVE: Self = Self { content_bytes: 256 << 10, quoted_bytes: 256 << 10 };
+
+    /// For terminals, where each line is typed and often answered by an echo.
+    pub const TERMINAL: Self = Self { content_bytes: 16 << 10, quoted_bytes: 16 << 10 };
 }
 
 /// What the header is made of.
@@ -43,118 +73,103 @@ pub fn header(heading: Heading<'_>) -> String {
     format!("[{channel} MESSAGE from {} on {}{mark}]", heading.principal, heading.ingress)
 }
 
-/// A whole message as a session sees it: header lines first, then content lines, none with a newline in it.
+/// A whole message as a session sees it: lines of the node, lines of content, lines of the node; none has a newline
+/// in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The header, and the fence's opening if there is one.
+    /// The header, the origin and for whom it is said, and the fence's beginning if there is one.
     pub head: Vec<String>,
     /// The content.
     pub body: Vec<String>,
-    /// The fence's end, if there is one.
+    /// The fence's end if there is one, and what says that there is more.
     pub tail: Vec<String>,
+    /// Whether there is more.
+    pub is_preview: bool,
 }
 
 impl Rendered {
+    /// A text that the node alone wrote.
+    #[must_use]
+    pub fn written(lines: Vec<String>) -> Self {
+        Self { head: lines, body: Vec::new(), tail: Vec::new(), is_preview: false }
+    }
+
+    /// Every line in its order.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.head.iter().chain(&self.body).chain(&self.tail).map(String::as_str)
+    }
+
     /// The message as one text, lines ended by newlines but the last.
     #[must_use]
     pub fn text(&self) -> String {
-        let lines: Vec<&str> =
-            self.head.iter().chain(&self.body).chain(&self.tail).map(String::as_str).collect();
-        lines.join("\n")
+        self.lines().collect::<Vec<_>>().join("\n")
     }
 }
 
 /// Renders a message.
 #[must_use]
-pub fn render(envelope: &Envelope, parts: &[Part], attempt: Attempt) -> Rendered {
-    let content = content(parts);
-    let head = header(Heading {
+pub fn render(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bounds) -> Rendered {
+    let content = content::shown(parts, bounds.content_bytes);
+    let mut head = vec![header(Heading {
         channel: envelope.channel,
         principal: &envelope.source.principal,
         ingress: envelope.ingress,
         attempt,
-    });
-    if envelope.authority <= Authority::Delegated {
-        return Rendered { head: vec![head], body: content, tail: Vec::new() };
+    })];
+    head.extend(envelope.origin.as_ref().map(origin::origin_line));
+    head.extend(origin::behalf_lines(&envelope.on_behalf_of));
+    let (mut body, mut tail) = (content.lines, Vec::new());
+    if is_fenced(envelope) {
+        let nonce = nonce(&envelope.id);
+        head.push(format!("<<<{} {nonce}", envelope.authority));
+        for line in &mut body {
+            line.insert_str(0, MARK);
+        }
+        tail.push(format!(">>>{nonce}"));
     }
-    let nonce = nonce(&envelope.id);
-    Rendered {
-        head: vec![head, format!("<<<{} {nonce}", envelope.authority)],
-        body: content.into_iter().map(|line| format!("{MARK}{line}")).collect(),
-        tail: vec![format!(">>>{nonce}")],
+    if content.is_cut {
+        tail.push(closing(envelope));
     }
+    Rendered { head, body, tail, is_preview: content.is_cut }
 }
 
-/// A text that no author of content can know: the id is made after the content has been handed in.
+/// Content of a light authority, and content that was found rather than said: who hands in a page did not write it.
+fn is_fenced(envelope: &Envelope) -> bool {
+    envelope.authority > Authority::Delegated
+        || matches!(envelope.channel, Channel::Tool | Channel::Document | Channel::Web)
+}
+
+/// A text that no author of content can know.
+///
+/// It is the end of the message's id: 48 of the bits that the node takes from the kernel's random source when it
+/// makes the id, and it makes the id after the content has been handed in whole. A second delivery has the nonce of
+/// the first, but its content is fixed by its digest since then; what a reference leads to may change later, and is
+/// not shown here. So whoever writes content guesses at odds of one to 2^48, and even then closes nothing: each line
+/// of theirs is marked, and an imitated fence is escaped.
 fn nonce(id: &MessageId) -> String {
     let text = id.to_string();
     text.get(text.len().saturating_sub(12)..).unwrap_or_default().to_owned()
 }
 
-fn content(parts: &[Part]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for part in parts {
-        let text = match part {
-            Part::Text { text } => text.clone(),
-            Part::Data { data } => data.to_string(),
-            Part::Reference { uri, digest } => match digest {
-                Some(digest) => format!("(reference: {uri} sha256:{digest})"),
-                None => format!("(reference: {uri})"),
-            },
-        };
-        lines.extend(clean(&text).split('\n').map(escape_imitation));
-    }
-    while lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    lines
+/// What the node writes below the beginning of a long content. Without a semicolon: a shell that is typed this line
+/// without a comment sign finds one command in it, and does not know it.
+fn closing(envelope: &Envelope) -> String {
+    let digest: String = envelope.content_digest.chars().filter(char::is_ascii_hexdigit).take(64).collect();
+    let (bytes, id) = (grouped(envelope.content_bytes), envelope.id);
+    format!("[… {bytes} bytes in all, sha256 {digest}, read it with: edgeplane message show {id}]")
 }
 
-/// Text without what would act on a terminal or deceive a reader: controls, escapes, direction overrides.
-#[must_use]
-pub fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\r' => {
-                if chars.peek() != Some(&'\n') {
-                    out.push('\n');
-                }
-            }
-            '\n' | '\t' => out.push(c),
-            '\u{2028}' | '\u{2029}' => out.push('\n'),
-            c if c.is_control() => {}
-            '\u{061c}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}' => {}
-            c => out.push(c),
+/// A number with a comma before each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len().saturating_mul(2));
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && digits.len().saturating_sub(place).is_multiple_of(3) {
+            out.push(',');
         }
+        out.push(digit);
     }
     out
-}
-
-/// Puts a backslash before the bracket of a line that looks like a header, and before a fence's arrows.
-fn escape_imitation(line: &str) -> String {
-    let start = line
-        .find(|c: char| !c.is_whitespace() && !matches!(c, '#' | '/' | ';' | '-' | '*' | '%' | '"' | '\''));
-    let Some(start) = start else { return line.to_owned() };
-    let (lead, rest) = line.split_at(start);
-    let upper = rest.to_uppercase();
-    let like_header = is_open_bracket(rest) && upper.contains("MESSAGE") && upper.contains("FROM");
-    if like_header || rest.starts_with("<<<") || rest.starts_with(">>>") {
-        format!("{lead}\\{rest}")
-    } else {
-        line.to_owned()
-    }
-}
-
-/// Also brackets that only look like ours.
-fn is_open_bracket(rest: &str) -> bool {
-    rest.starts_with(['[', '\u{ff3b}', '\u{27e6}', '\u{3010}', '\u{3014}', '\u{2045}'])
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod rules;
 mod schema;
 
 use edgeplane_types::{
-    ActionId, AgentId, SafeLabel, Timestamp,
+    ActionId, AgentId, MessageId, SafeLabel, Timestamp,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
     fact::Fact,
 };
@@ -19,8 +19,8 @@ use serde_json::Value;
 
 pub use answer::{ANSWER_BYTES_MAX, AnswerError};
 pub use open::{
-    CHOICES_MAX, LABEL_BYTES_MAX, LASTS_MS_DEFAULT, LASTS_MS_MAX, LASTS_MS_MIN, PROMPT_BYTES_MAX, QUORUM_MAX,
-    ROLES_MAX, Request, RequestError, open,
+    CHOICES_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, LASTS_MS_DEFAULT, LASTS_MS_MAX, LASTS_MS_MIN,
+    PROMPT_BYTES_MAX, QUORUM_MAX, ROLES_MAX, Request, RequestError, open,
 };
 pub use record::Corrupt;
 pub use schema::{Mismatch, SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, Schema, SchemaError};
@@ -122,9 +122,9 @@ pub enum Output {
 }
 
 impl Output {
-    /// What the record is told of it.
+    /// What the record is told of it; of a decision with the message `told_by` that the agent gets in the same commit.
     #[must_use]
-    pub fn fact(&self, action_id: ActionId) -> Option<Fact> {
+    pub fn fact(&self, action_id: ActionId, told_by: Option<MessageId>) -> Option<Fact> {
         match self {
             Self::Voted { principal, digest, verdict } => Some(Fact::ActionVoted {
                 action_id,
@@ -138,6 +138,7 @@ impl Output {
                 answer: answer.clone(),
                 by: by.clone(),
                 reason: reason.clone(),
+                told_by,
             }),
             Self::WakeAt(_) => None,
         }
@@ -203,12 +204,6 @@ pub enum Refused {
         /// How long it is.
         found: usize,
     },
-    /// The voter has said something else before.
-    #[error("`{principal}` has already approved this action")]
-    AlreadyVoted {
-        /// Who.
-        principal: SafeLabel,
-    },
 }
 
 impl Refused {
@@ -224,7 +219,6 @@ impl Refused {
             Self::WrongVerdict { .. } => "wrong_verdict",
             Self::Answer(_) => "wrong_answer",
             Self::LongReason { .. } => "long_reason",
-            Self::AlreadyVoted { .. } => "already_voted",
         }
     }
 }

@@ -2,42 +2,61 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Manifest, words::Digest};
+use crate::{Manifest, ScheduleBody, ScheduleManifest, words::Digest};
 
-impl Manifest {
-    /// The manifest as JSON with every default filled in: what a node stores and compares. It holds no
-    /// floating-point numbers, and [`Manifest::from_json`] gives back an equal manifest.
-    #[must_use]
-    pub fn canonical_json(&self) -> Value {
-        #[expect(
-            clippy::expect_used,
-            reason = "the types have text keys only, and nothing in them fails to serialize"
-        )]
-        serde_json::to_value(self).expect("a manifest is JSON")
-    }
+macro_rules! canonical {
+    ($($name:ident, $noun:literal;)+) => {$(
+        impl $name {
+            #[doc = concat!("The ", $noun, " as JSON with every default filled in: what a node stores and compares.")]
+            /// It holds no floating-point numbers, and an equal value is read from it.
+            #[must_use]
+            pub fn canonical_json(&self) -> Value {
+                json_of(self)
+            }
 
-    /// The canonical JSON as text, by RFC 8785.
-    #[must_use]
-    pub fn canonical_text(&self) -> String {
-        let mut text = String::new();
-        write_value(&self.canonical_json(), &mut text);
-        text
-    }
+            /// The canonical JSON as text, by RFC 8785.
+            #[must_use]
+            pub fn canonical_text(&self) -> String {
+                let mut text = String::new();
+                write_value(&self.canonical_json(), &mut text);
+                text
+            }
 
-    /// SHA-256 of the canonical text: equal for manifests that mean the same.
-    #[must_use]
-    pub fn digest(&self) -> Digest {
-        let mut text = "sha256:".to_owned();
-        for byte in Sha256::digest(self.canonical_text().as_bytes()) {
-            // Writing to a string cannot fail.
-            let _written: std::fmt::Result = write!(text, "{byte:02x}");
+            /// SHA-256 of the canonical text: equal for what means the same.
+            #[must_use]
+            pub fn digest(&self) -> Digest {
+                digest_of(&self.canonical_text())
+            }
         }
-        #[expect(clippy::expect_used, reason = "the text was made to the rule two lines above")]
-        text.parse().expect("a SHA-256 has 64 digits")
+    )+};
+}
+
+canonical! {
+    Manifest, "manifest";
+    ScheduleManifest, "schedule";
+    ScheduleBody, "body of a schedule";
+}
+
+fn json_of(value: &impl Serialize) -> Value {
+    #[expect(
+        clippy::expect_used,
+        reason = "the types have text keys only, and nothing in them fails to serialize"
+    )]
+    serde_json::to_value(value).expect("a manifest is JSON")
+}
+
+fn digest_of(canonical: &str) -> Digest {
+    let mut text = "sha256:".to_owned();
+    for byte in Sha256::digest(canonical.as_bytes()) {
+        // Writing to a string cannot fail.
+        let _written: std::fmt::Result = write!(text, "{byte:02x}");
     }
+    #[expect(clippy::expect_used, reason = "the text was made to the rule two lines above")]
+    text.parse().expect("a SHA-256 has 64 digits")
 }
 
 /// Writes `value` by RFC 8785. Numbers in a manifest are whole and below 2^53, so their text is already canonical.

@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 
 mod quantity;
+#[macro_use]
 mod words;
 
+mod clock;
 mod model;
 
 mod problem;
@@ -30,12 +32,13 @@ mod offline;
 mod parse;
 mod paths;
 
+pub use clock::{CronText, DueTime, Moment, ZoneName};
 pub use model::*;
 pub use offline::{
     Configuration, Description, Found, Need, Preparation, Presence, Readiness, Requirement, describe,
     prepared_paths, requirements,
 };
-pub use parse::{DOCUMENTS_MAX, FILE_BYTES_MAX, PROBLEMS_MAX, SourceFile, Sourced, parse, parse_set};
+pub use parse::{DOCUMENTS_MAX, FILE_BYTES_MAX, PROBLEMS_MAX, Set, SourceFile, Sourced, parse, parse_set};
 pub use problem::Problem;
 pub use quantity::{
     BYTE_SIZE_MAX, ByteSize, DURATION_MS_MAX, DurationMs, MILLI_CPU_MAX, MilliCpu, QuantityError,

@@ -8,10 +8,11 @@ mod interface;
 mod keep;
 mod program;
 mod record;
+mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use edgeplane_types::{AgentName, SafeLabel};
+use edgeplane_types::{AgentName, Risk, SafeLabel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,10 @@ pub use program::{
 pub use record::{
     Ambiguous, Delivery, INBOX_MAX, Inbox, KEEP_BYTES, KEEP_EPOCHS, Keep, MEMORY_BYTES_MAX, MEMORY_KEYS_MAX,
     Memory, OnFull, OpenTurn, Recording, SEGMENT_AGE, SEGMENT_BYTES,
+};
+pub use schedule::{
+    CATCH_UP_MAX, CatchUp, Due, InlineSchedule, Overlap, ScheduleBody, ScheduleKind, ScheduleManifest,
+    ScheduleMetadata, ScheduleSpec,
 };
 
 use crate::words::{EnvName, FilePath, LabelKey, UserName};
@@ -183,6 +188,22 @@ pub struct Spec {
     /// The queue of messages that wait for it.
     #[serde(default = "Inbox::standard")]
     pub inbox: Inbox,
+    /// Messages that come to it by the clock.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub schedules: Vec<InlineSchedule>,
+    /// Topics whose messages it gets.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub subscriptions: BTreeSet<SafeLabel>,
+    /// Rules in Cedar about who may do what to it. They can only tighten the node's. Read when the agent is applied,
+    /// not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 65_536))]
+    pub policy: Option<String>,
+    /// How much can go wrong when it does what it is told, for rules to look at.
+    #[serde(default)]
+    pub risk: Risk,
     /// How its output is kept.
     #[serde(default = "Recording::standard")]
     pub recording: Recording,

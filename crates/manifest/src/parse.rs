@@ -1,12 +1,13 @@
 //! From text to manifests: all of them, or everything that is wrong with them.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Manifest, documents,
+    Manifest, ScheduleManifest, documents,
     problem::{Finding, Place, Problem},
     relations,
-    set::{self, Read},
+    set::{self, Declared, Read},
     shape,
     tree::{self, Node},
 };
@@ -31,23 +32,32 @@ pub struct SourceFile<'a> {
 
 /// A manifest and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sourced {
+pub struct Sourced<T = Manifest> {
     /// The name of its file.
     pub file: String,
     /// The line of the file at which it begins, from 1.
     pub line: u32,
     /// The manifest.
-    pub manifest: Manifest,
+    pub manifest: T,
 }
 
-/// Reads the manifests of one file.
+/// What several files declare together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    /// The agents, in the order of the files and their text. Each has its own schedules in its manifest.
+    pub agents: Vec<Sourced>,
+    /// The schedules in documents of their own, in the same order.
+    pub schedules: Vec<Sourced<ScheduleManifest>>,
+}
+
+/// Reads the agents of one file. Its schedules are checked too, and left aside.
 ///
 /// # Errors
 ///
 /// Everything that is wrong, in the order of the text. If anything is, nothing is taken.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Manifest>, Vec<Problem>> {
-    let sourced = parse_set(&[SourceFile { name: file_name, text }])?;
-    Ok(sourced.into_iter().map(|sourced| sourced.manifest).collect())
+    let set = parse_set(&[SourceFile { name: file_name, text }])?;
+    Ok(set.agents.into_iter().map(|sourced| sourced.manifest).collect())
 }
 
 /// Reads the manifests of several files as one set, in which every name occurs once and no dependencies form a
@@ -56,7 +66,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Vec<Manifest>, Vec<Problem>>
 /// # Errors
 ///
 /// Everything that is wrong, in the order of the files and their text. If anything is, nothing is taken.
-pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Vec<Sourced>, Vec<Problem>> {
+pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Set, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut read = Vec::new();
     for file in files {
@@ -75,10 +85,18 @@ pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Vec<Sourced>, Vec<Problem>>
         problems.sort_by_cached_key(|problem| (order(problem), problem.line, problem.column));
         return Err(problems);
     }
-    let sourced = read.into_iter().filter_map(|Read { file, node, manifest }| {
-        Some(Sourced { file: file.to_owned(), line: node.place.line, manifest: manifest? })
-    });
-    Ok(sourced.collect())
+    let mut set = Set { agents: Vec::new(), schedules: Vec::new() };
+    for Read { file, node, declared } in read {
+        let (file, line) = (file.to_owned(), node.place.line);
+        match declared {
+            Some(Declared::Agent(manifest)) => set.agents.push(Sourced { file, line, manifest: *manifest }),
+            Some(Declared::Schedule(manifest)) => {
+                set.schedules.push(Sourced { file, line, manifest: *manifest });
+            }
+            None => {}
+        }
+    }
+    Ok(set)
 }
 
 fn read_file<'a>(file: SourceFile<'a>, read: &mut Vec<Read<'a>>) -> Vec<Finding> {
@@ -103,29 +121,41 @@ fn read_file<'a>(file: SourceFile<'a>, read: &mut Vec<Read<'a>>) -> Vec<Finding>
         match tree::read(document.text, document.line_offset) {
             Err(finding) => findings.push(finding),
             Ok(node) => {
-                let manifest = match read_node(&node) {
-                    Ok(manifest) => Some(manifest),
+                let declared = match read_node(&node) {
+                    Ok(declared) => Some(declared),
                     Err(found) => {
                         findings.extend(found);
                         None
                     }
                 };
-                read.push(Read { file: name, node, manifest });
+                read.push(Read { file: name, node, declared });
             }
         }
     }
     findings
 }
 
-fn read_node(node: &Node) -> Result<Manifest, Vec<Finding>> {
+fn read_node(node: &Node) -> Result<Declared, Vec<Finding>> {
     let value = shape::check(node)?;
-    // The schema and the reader come from the same types, so this holds unless one of them is defective. A refusal
-    // is then still better than a wrong agent.
-    let manifest: Manifest = serde_json::from_value(value).map_err(|error| {
+    let is_schedule = value.get("kind").is_some_and(|kind| kind == "Schedule");
+    let (declared, findings) = if is_schedule {
+        let manifest: ScheduleManifest = typed(value, node)?;
+        let findings = relations::check_schedule(&manifest, node);
+        (Declared::Schedule(Box::new(manifest)), findings)
+    } else {
+        let manifest: Manifest = typed(value, node)?;
+        let findings = relations::check(&manifest, node);
+        (Declared::Agent(Box::new(manifest)), findings)
+    };
+    if findings.is_empty() { Ok(declared) } else { Err(findings) }
+}
+
+/// The schema and the reader come from the same types, so this holds unless one of them is defective. A refusal is
+/// then still better than a wrong agent.
+fn typed<T: DeserializeOwned>(value: Value, node: &Node) -> Result<T, Vec<Finding>> {
+    serde_json::from_value(value).map_err(|error| {
         vec![plain(node.place, format!("what the types refuse ({error})"), "what the schema describes")]
-    })?;
-    let findings = relations::check(&manifest, node);
-    if findings.is_empty() { Ok(manifest) } else { Err(findings) }
+    })
 }
 
 fn plain(place: Place, found: String, expected: &str) -> Finding {
@@ -139,7 +169,33 @@ impl Manifest {
     ///
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
-        let found = read_node(&Node::from_json(value));
-        found.map_err(|findings| findings.into_iter().map(|finding| finding.in_file("manifest")).collect())
+        from_json(value, "Agent", |declared| match declared {
+            Declared::Agent(manifest) => Some(*manifest),
+            Declared::Schedule(_) => None,
+        })
     }
+}
+
+impl ScheduleManifest {
+    /// Reads a schedule from JSON, such as its canonical form, by the same rules as from text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong. The problems have fields but no lines.
+    pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
+        from_json(value, "Schedule", |declared| match declared {
+            Declared::Agent(_) => None,
+            Declared::Schedule(manifest) => Some(*manifest),
+        })
+    }
+}
+
+fn from_json<T>(value: &Value, kind: &str, of_kind: fn(Declared) -> Option<T>) -> Result<T, Vec<Problem>> {
+    let node = Node::from_json(value);
+    let another = || {
+        let found = node.get("kind").map_or_else(|| "nothing".to_owned(), Node::shown);
+        vec![Finding { field: "kind".to_owned(), ..plain(Place::default(), found, &format!("`{kind}`")) }]
+    };
+    let read = read_node(&node).and_then(|declared| of_kind(declared).ok_or_else(another));
+    read.map_err(|findings| findings.into_iter().map(|finding| finding.in_file("manifest")).collect())
 }

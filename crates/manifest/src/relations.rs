@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::SafeLabel;
 
 use crate::{
-    Driver, EnvValue, Manifest, PrepareStep, Spec, is_env_passed,
+    Driver, EnvValue, Manifest, PrepareStep, ScheduleBody, ScheduleManifest, Spec, ZoneName, is_env_passed,
     problem::{Finding, Place, Step, excerpt, field, quoted},
     tree::{Node, Tree},
     words::EnvName,
@@ -19,12 +19,22 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     unique_names(spec, &mut findings);
     environment(spec, &mut findings);
     supervision(spec, &mut findings);
+    for (index, schedule) in spec.schedules.iter().enumerate() {
+        timing(&schedule.body, &["spec".into(), "schedules".into(), index.into()], &mut findings);
+    }
     if spec.depends_on.contains(&manifest.metadata.name) {
         let index = spec.depends_on.iter().position(|name| *name == manifest.metadata.name).unwrap_or(0);
         let path: [Step; 3] =
             ["spec".into(), "dependsOn".into(), index_of(node, index, &manifest.metadata.name)];
         findings.add(&path, "the agent itself".to_owned(), "other agents", None);
     }
+    findings.all
+}
+
+/// Finds what is wrong between the fields of a schedule, which was read from `node`.
+pub(crate) fn check_schedule(manifest: &ScheduleManifest, node: &Node) -> Vec<Finding> {
+    let mut findings = Findings { node, all: Vec::new() };
+    timing(&manifest.spec.body, &["spec".into()], &mut findings);
     findings.all
 }
 
@@ -117,7 +127,9 @@ fn commands(spec: &Spec, findings: &mut Findings<'_>) {
 
 fn unique_names(spec: &Spec, findings: &mut Findings<'_>) {
     let ports = |ports: &[crate::Port]| ports.iter().map(|port| port.name.to_string()).collect::<Vec<_>>();
-    let lists: [(&[&str], &str, Vec<String>); 6] = [
+    let schedules = spec.schedules.iter().map(|schedule| schedule.name.to_string()).collect();
+    let lists: [(&[&str], &str, Vec<String>); 7] = [
+        (&["spec", "schedules"], "name", schedules),
         (&["spec", "inputs"], "name", ports(&spec.inputs)),
         (&["spec", "outputs"], "name", ports(&spec.outputs)),
         (&["spec", "skills"], "id", spec.skills.iter().map(|skill| skill.id.to_string()).collect()),
@@ -215,5 +227,33 @@ fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
         let found = format!("{}, less than one segment of {}", recording.keep.bytes, recording.segment_bytes);
         let expected = "at least spec.recording.segmentBytes";
         findings.add(&path(&["spec", "recording", "keep", "bytes"]), found, expected, None);
+    }
+}
+
+fn timing(schedule: &ScheduleBody, at: &[Step], findings: &mut Findings<'_>) {
+    let path = |key: &str| at.iter().cloned().chain([Step::from(key)]).collect::<Vec<_>>();
+    let ways = [
+        ("cron", schedule.cron.is_some()),
+        ("every", schedule.every.is_some()),
+        ("at", schedule.at.is_some()),
+    ];
+    let given: Vec<_> = ways.iter().filter(|(_, given)| *given).map(|(key, _)| format!("`{key}`")).collect();
+    if given.len() != 1 {
+        let found = if given.is_empty() { "none of cron, every, at".to_owned() } else { given.join(" and ") };
+        findings.add(at, found, "one of cron, every, at", None);
+    }
+    if schedule.from.is_some() && schedule.every.is_none() {
+        let found = "a first occurrence without `every`".to_owned();
+        findings.add(&path("from"), found, "`from` beside `every` only", None);
+    }
+    let Some(span) = schedule.every else { return };
+    if schedule.time_zone != ZoneName::utc() {
+        let hint = "a span is elapsed time: for a time of day write `cron`".to_owned();
+        let found = "a time zone beside `every`".to_owned();
+        findings.add(&path("timeZone"), found, "`timeZone` beside `cron` or `at` only", Some(hint));
+    }
+    if schedule.jitter >= span {
+        let found = format!("{}, not less than the span of {span}", schedule.jitter);
+        findings.add(&path("jitter"), found, "a jitter shorter than `every`", None);
     }
 }

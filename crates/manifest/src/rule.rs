@@ -6,6 +6,7 @@ use edgeplane_types::{AgentName, SafeLabel};
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::{
+    clock::{CronText, DueTime, Moment, ZoneName, cron_problem, zone_hint},
     quantity::{ByteSize, DurationMs, MilliCpu},
     words::{Digest, EnvName, FilePath, Keys, LabelKey, MediaType, Signal, UserName, has_scheme},
 };
@@ -42,6 +43,10 @@ fn all() -> Vec<Rule> {
         rule::<MediaType>(None, no_hint),
         rule::<Keys>(None, no_hint),
         rule::<Signal>(None, signal_hint),
+        rule::<CronText>(None, cron_problem),
+        rule::<ZoneName>(None, zone_hint),
+        rule::<DueTime>(None, no_hint),
+        rule::<Moment>(None, moment_hint),
         rule::<DurationMs>(Some(|text| text.parse().ok().map(DurationMs::as_millis)), duration_hint),
         rule::<ByteSize>(Some(|text| text.parse().ok().map(ByteSize::bytes)), size_hint),
         rule::<MilliCpu>(Some(|text| text.parse().ok().map(MilliCpu::as_millis)), no_hint),
@@ -86,6 +91,10 @@ fn path_hint(text: &str) -> Option<String> {
 fn signal_hint(text: &str) -> Option<String> {
     let name = text.to_ascii_uppercase();
     (name != text && name.parse::<Signal>().is_ok()).then(|| format!("did you mean `{name}`?"))
+}
+
+fn moment_hint(text: &str) -> Option<String> {
+    text.parse::<DueTime>().is_ok().then(|| format!("add its offset, such as `{text}Z`"))
 }
 
 fn duration_hint(text: &str) -> Option<String> {

@@ -2,13 +2,22 @@
 
 use std::sync::OnceLock;
 
-use schemars::{Schema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::Manifest;
+use crate::{Manifest, ScheduleManifest};
 
 /// Address of the schema. It names the schema and need not be reachable.
 pub const SCHEMA_ID: &str = "https://edgeplane.dev/schemas/v1alpha1/manifest.schema.json";
+
+/// What a document declares: an agent, or a schedule for one.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used: the kind of a document decides how it is read")]
+enum Document {
+    Agent(Box<Manifest>),
+    Schedule(Box<ScheduleManifest>),
+}
 
 /// The JSON Schema (draft 2020-12) of one document, with its keys in reading order when printed.
 ///
@@ -16,7 +25,7 @@ pub const SCHEMA_ID: &str = "https://edgeplane.dev/schemas/v1alpha1/manifest.sch
 /// quantity's own spelling.
 #[must_use]
 pub fn schema() -> Schema {
-    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Manifest>();
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Document>();
     schema.insert("$id".to_owned(), SCHEMA_ID.into());
     schema.insert("title".to_owned(), "EdgePlane manifest".into());
     schema

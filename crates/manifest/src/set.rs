@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::AgentName;
 
 use crate::{
-    Manifest,
+    Manifest, ScheduleManifest,
     problem::{Place, Problem, Step},
     relations::locate,
-    tree::Node,
+    tree::{Node, Tree},
 };
 
 /// Most names of a circle that a message tells.
@@ -18,17 +18,62 @@ const CYCLE_NAMES_MAX: usize = 10;
 pub(crate) struct Read<'a> {
     pub(crate) file: &'a str,
     pub(crate) node: Node,
-    pub(crate) manifest: Option<Manifest>,
+    pub(crate) declared: Option<Declared>,
+}
+
+/// What a document declares.
+pub(crate) enum Declared {
+    Agent(Box<Manifest>),
+    Schedule(Box<ScheduleManifest>),
+}
+
+/// What occurs once in a set.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    Agent(AgentName),
+    /// The agent that it is for, and its own name.
+    Schedule(AgentName, AgentName),
+}
+
+impl Named {
+    fn text(&self) -> &AgentName {
+        match self {
+            Self::Agent(name) | Self::Schedule(_, name) => name,
+        }
+    }
+
+    fn expected(&self) -> &'static str {
+        match self {
+            Self::Agent(_) => "each agent's name once",
+            Self::Schedule(..) => "each name once among the schedules of an agent",
+        }
+    }
 }
 
 impl Read<'_> {
-    fn name_path() -> [Step; 2] {
-        ["metadata".into(), "name".into()]
-    }
-
-    fn name(&self) -> Option<(AgentName, Place)> {
-        let text = self.node.get("metadata")?.get("name")?.text()?;
-        Some((text.parse().ok()?, locate(&self.node, &Self::name_path())))
+    /// The names that the document gives, with where they stand.
+    fn names(&self) -> Vec<(Named, Vec<Step>)> {
+        let parsed = |node: Option<&Node>| node.and_then(Node::text)?.parse::<AgentName>().ok();
+        let Some(own) = parsed(self.node.get("metadata").and_then(|metadata| metadata.get("name"))) else {
+            return Vec::new();
+        };
+        let path: Vec<Step> = vec!["metadata".into(), "name".into()];
+        let spec = self.node.get("spec");
+        if self.node.get("kind").and_then(Node::text) == Some("Schedule") {
+            let agent = parsed(spec.and_then(|spec| spec.get("agent")));
+            return agent.map(|agent| (Named::Schedule(agent, own), path)).into_iter().collect();
+        }
+        let inline = match spec.and_then(|spec| spec.get("schedules")).map(|node| &node.value) {
+            Some(Tree::List(items)) => items.as_slice(),
+            _ => &[],
+        };
+        let schedules = inline.iter().enumerate().filter_map(|(index, schedule)| {
+            let path = vec!["spec".into(), "schedules".into(), index.into(), "name".into()];
+            Some((Named::Schedule(own.clone(), parsed(schedule.get("name"))?), path))
+        });
+        let mut names: Vec<_> = schedules.collect();
+        names.insert(0, (Named::Agent(own), path));
+        names
     }
 
     fn problem(&self, path: &[Step], found: String, expected: &str, hint: Option<String>) -> Problem {
@@ -47,16 +92,19 @@ pub(crate) fn check(documents: &[Read<'_>]) -> Vec<Problem> {
 }
 
 fn repeated_names(documents: &[Read<'_>]) -> Vec<Problem> {
-    let mut first: BTreeMap<AgentName, (&str, Place)> = BTreeMap::new();
+    let mut first: BTreeMap<Named, (usize, Place)> = BTreeMap::new();
     let mut problems = Vec::new();
-    for document in documents {
-        let Some((name, place)) = document.name() else { continue };
-        if let Some((file, place)) = first.get(&name) {
-            let found = format!("`{name}` a second time");
-            let hint = format!("first at {file}:{}:{}", place.line, place.column);
-            problems.push(document.problem(&Read::name_path(), found, "each agent's name once", Some(hint)));
-        } else {
-            first.insert(name, (document.file, place));
+    for (index, document) in documents.iter().enumerate() {
+        for (name, path) in document.names() {
+            let Some((before, place)) = first.get(&name) else {
+                first.insert(name, (index, locate(&document.node, &path)));
+                continue;
+            };
+            // Two of one name in one manifest are a problem of its own.
+            let Some(other) = documents.get(*before).filter(|_| *before != index) else { continue };
+            let found = format!("`{}` a second time", name.text());
+            let hint = format!("first at {}:{}:{}", other.file, place.line, place.column);
+            problems.push(document.problem(&path, found, name.expected(), Some(hint)));
         }
     }
     problems
@@ -66,7 +114,7 @@ fn repeated_names(documents: &[Read<'_>]) -> Vec<Problem> {
 fn cycles(documents: &[Read<'_>]) -> Vec<Problem> {
     let mut waiting: BTreeMap<&AgentName, (&Read<'_>, BTreeSet<&AgentName>)> = BTreeMap::new();
     for document in documents {
-        if let Some(manifest) = &document.manifest {
+        if let Some(Declared::Agent(manifest)) = &document.declared {
             let name = &manifest.metadata.name;
             // An agent that depends on itself is a problem of its own manifest.
             let others = manifest.spec.depends_on.iter().filter(|other| *other != name).collect();

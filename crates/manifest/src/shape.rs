@@ -30,24 +30,39 @@ const HINTED_MAX: usize = 100;
 /// Largest whole number that every JSON reader keeps exact.
 const WHOLE_MAX: i128 = 9_007_199_254_740_991;
 
-/// Holds `node` to the schema of a manifest. Gives its JSON, or everything that is wrong with it.
+/// Holds `node` to the schema of a document of its kind. Gives its JSON, or everything that is wrong with it.
 pub(crate) fn check(node: &Node) -> Result<Value, Vec<Finding>> {
-    let mut walk = Walk { path: Vec::new(), findings: Vec::new() };
     let Some(root) = Shape::root(schema::value()) else { return Err(Vec::new()) };
+    let documents: Vec<Shape<'static>> =
+        root.branches().into_iter().filter_map(|branch| root.of(branch)).collect();
+    let kinds: Vec<&str> = documents.iter().filter_map(Shape::document_kind).collect();
+    let given = node.get("kind").filter(|kind| !matches!(kind.value, Tree::Null));
+    let of_kind =
+        |document: &&Shape<'static>| given.is_some_and(|kind| kind.text() == document.document_kind());
+    // One that names no kind is most likely meant to be of the first.
+    let Some(document) = documents.iter().find(of_kind).or(documents.first()) else { return Err(Vec::new()) };
+    let mut walk = Walk { document: *document, path: Vec::new(), findings: Vec::new() };
     // Which keys may follow depends on the kind, so a document of another kind is held to nothing else.
-    let kind = root.property("kind").and_then(|kind| root.of(kind));
-    let of_another_kind = match (kind, node.get("kind")) {
-        (Some(shape), Some(kind)) => walk.at("kind", |walk| walk.value(&shape, kind)).is_none(),
-        _ => false,
-    };
-    let value = if of_another_kind { None } else { walk.value(&root, node) };
-    match value {
+    if let Some(given) = given.filter(|kind| !kind.text().is_some_and(|text| kinds.contains(&text))) {
+        let hint = given.text().and_then(|text| unserved("Kind", text).or_else(|| meant(text, &kinds)));
+        walk.at("kind", |walk| walk.find(given.place, given.shown(), one_of(&kinds), hint));
+        return Err(walk.findings);
+    }
+    match walk.value(document, node) {
         Some(value) if walk.findings.is_empty() => Ok(value),
-        _ => Err(walk.findings),
+        _ => {
+            let no_kind = walk.findings.iter_mut().find(|finding| finding.field == "kind");
+            if let Some(finding) = no_kind {
+                finding.expected = one_of(&kinds);
+            }
+            Err(walk.findings)
+        }
     }
 }
 
 struct Walk {
+    /// The shape of the whole document.
+    document: Shape<'static>,
     path: Vec<Step>,
     findings: Vec<Finding>,
 }
@@ -246,7 +261,9 @@ impl Walk {
         };
         // A document of nothing but unknown keys must not take long to refuse.
         let hint = if self.findings.len() < HINTED_MAX {
-            unserved(shape.name, key).or_else(|| meant(key, &known)).or_else(|| elsewhere(key))
+            unserved(shape.name, key)
+                .or_else(|| meant(key, &known))
+                .or_else(|| elsewhere(&self.document, key))
         } else {
             None
         };

@@ -25,8 +25,8 @@ pub const LABEL_KEY_BYTES_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` is not {expected}")]
 pub struct WordError {
-    found: String,
-    expected: &'static str,
+    pub(crate) found: String,
+    pub(crate) expected: &'static str,
 }
 
 macro_rules! words {

@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use edgeplane_manifest::{
-    BACKOFF_MAX, Driver, EnvName, FilePath, Manifest, RestartPolicy, RunState, SecretForm, StateKind,
-    TERMINAL_COLS, TerminalSize, parse, schema, terminal_submit,
+    BACKOFF_MAX, Driver, Due, EnvName, FilePath, Manifest, RestartPolicy, RunState, ScheduleManifest,
+    SecretForm, SourceFile, StateKind, TERMINAL_COLS, TerminalSize, parse, parse_set, schema,
+    terminal_submit,
 };
 use serde_json::Value;
 
@@ -93,10 +94,43 @@ fn full_example_shows_the_defaults_where_it_says_so() {
         "inbox",
         "recording",
         "memory",
+        "risk",
     ];
     for key in kept {
         assert_eq!(full["spec"][key], plain["spec"][key], "{key}");
     }
+}
+
+/// Proves SCH-016.
+#[test]
+fn a_schedule_says_the_same_inside_its_agent_and_apart() {
+    let lines = "cron: 0 9 * * *, content: hello, timeZone: Europe/Berlin, deadline: 60m";
+    let inline = spec(&format!("  schedules: [{{name: morning, {lines}}}]\n")).spec.schedules.remove(0);
+    let text = format!(
+        "apiVersion: edgeplane.dev/v1alpha1\nkind: Schedule\nmetadata: {{name: morning}}\nspec: {{agent: a, {lines}}}\n"
+    );
+    let mut set = parse_set(&[SourceFile { name: "s.yaml", text: &text }]).unwrap();
+    assert!(set.agents.is_empty());
+    let apart = set.schedules.remove(0);
+    assert_eq!((apart.file.as_str(), apart.line), ("s.yaml", 1));
+    assert_eq!(apart.manifest.spec.agent.as_str(), "a");
+    assert_eq!((&apart.manifest.metadata.name, &apart.manifest.spec.body), (&inline.name, &inline.body));
+    assert_eq!(apart.manifest.spec.body.digest(), inline.body.digest());
+    assert!(matches!(inline.body.due(), Some(Due::Cron(cron)) if cron.as_str() == "0 9 * * *"));
+    assert_eq!(
+        inline.body.canonical_json(),
+        serde_json::json!({
+            "cron": "0 9 * * *", "timeZone": "Europe/Berlin", "content": "hello", "catchUp": "last", "catchUpMax": 10,
+            "jitter": "0s", "overlap": "skip", "deadline": "1h", "paused": false, "priority": "normal",
+        })
+    );
+    // Each is read as what it is and not as the other.
+    let json = apart.manifest.canonical_json();
+    assert_eq!(ScheduleManifest::from_json(&json), Ok(apart.manifest));
+    let problems = Manifest::from_json(&json).unwrap_err();
+    assert_eq!(problems[0].to_string(), "manifest: kind: found `Schedule`, expected `Agent`");
+    let problems = ScheduleManifest::from_json(&one(SHELL).canonical_json()).unwrap_err();
+    assert_eq!(problems[0].to_string(), "manifest: kind: found `Agent`, expected `Schedule`");
 }
 
 #[test]

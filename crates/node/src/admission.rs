@@ -3,10 +3,12 @@
 //! Owns the sender's half: who speaks on which channel, what led to it, what it can weigh at most. Rules are asked at
 //! the gate; the inbox, its bounds and the record are the engine's of the agent that is spoken to.
 
+use std::sync::Arc;
+
 use edgeplane_driver::render;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, Epoch, ErrorName, Ingress, MessageId, OnBehalfOf, Part,
-    PolicyAction, Priority, SafeLabel,
+    Phase, PolicyAction, Priority, SafeLabel,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 
@@ -31,6 +33,9 @@ const OPEN_TURNS_MAX: usize = 64;
 
 /// More agents than this no message passes through, whatever the rules say.
 pub(crate) const HOPS_MAX: u32 = 64;
+
+/// The rule by which submitted content weighs no more than content.
+const SUBMITTED_RULE: &str = "submitted-content";
 
 /// What a caller wants to say.
 #[derive(Debug, Clone)]
@@ -92,7 +97,7 @@ pub(crate) struct Admitted {
 
 /// Says something to an agent: durable when it returns.
 pub(crate) async fn say(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     caller: &Caller,
     agent: &AgentHandle,
     saying: Saying,
@@ -103,7 +108,7 @@ pub(crate) async fn say(
 
 /// Decides whether something may be said and what it weighs; nothing is written but a refusal.
 pub(crate) fn admit(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     caller: &Caller,
     agent: &AgentHandle,
     saying: Saying,
@@ -123,7 +128,8 @@ pub(crate) fn admit(
         );
         return Err(error.hint("agents answer each other in circles; end the exchange"));
     }
-    let ceiling = caller.authority().at_most(led.authority);
+    let limit = submitted(channel);
+    let ceiling = caller.authority().at_most(led.authority).at_most(limit.unwrap_or(Authority::Trusted));
     let wanted = match saying.authority {
         Some(wanted) if wanted < ceiling => {
             let error = RpcError::new(
@@ -153,6 +159,7 @@ pub(crate) fn admit(
         },
     )?;
     let on_behalf_of = behalf(shared, caller, &saying)?;
+    let by_limit = limit.is_some_and(|limit| granted.authority <= limit);
     Ok(Admitted {
         caller: caller.clone(),
         content,
@@ -161,22 +168,36 @@ pub(crate) fn admit(
         hops: led.hops,
         causation: led.causation,
         on_behalf_of,
-        rule: granted.rule,
+        rule: if by_limit { SafeLabel::sanitized(SUBMITTED_RULE) } else { granted.rule },
         saying,
     })
 }
 
+/// What submitted content can weigh at most, whoever submits it: it is not the words of the one who found it.
+fn submitted(channel: Channel) -> Option<Authority> {
+    match channel {
+        Channel::Tool | Channel::Document => Some(Authority::External),
+        Channel::Web => Some(Authority::Untrusted),
+        Channel::Operator
+        | Channel::Peer
+        | Channel::Scheduler
+        | Channel::System
+        | Channel::Workflow
+        | Channel::External => None,
+    }
+}
+
 /// What led to a message of an agent.
-struct Led {
+pub(crate) struct Led {
     /// What it can weigh at most, by what led to it.
-    authority: Authority,
-    hops: u32,
-    causation: Option<MessageId>,
+    pub(crate) authority: Authority,
+    pub(crate) hops: u32,
+    pub(crate) causation: Option<MessageId>,
 }
 
 /// A message weighs no more than what led to it: the message that its sender names, and every one that the sender is
 /// still busy with. One that came to somebody else is no cause of it.
-fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
+pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
     let CallingAgent { id, epoch, .. } = sender;
     let open = open_authority(shared, sender)?.unwrap_or(Authority::Trusted);
     let named = [saying.causation, saying.reply_to].into_iter().flatten();
@@ -235,14 +256,16 @@ fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBeh
     Ok(all)
 }
 
-/// The agents that a message to many goes to: all but its sender.
+/// The agents that a message to many goes to, by name: all but its sender and those that are no more.
 pub(crate) fn others(shared: &Shared, caller: &Caller) -> Vec<AgentHandle> {
     let own = caller.agent.as_ref().map(|agent| agent.id);
-    shared.agents().into_iter().filter(|agent| Some(agent.id) != own).collect()
+    let is_meant =
+        |agent: &AgentHandle| Some(agent.id) != own && agent.summary.borrow().phase != Phase::Retired;
+    shared.agents().into_iter().filter(is_meant).collect()
 }
 
 /// The bytes of a message's parts, if they are fit to be a message.
-fn checked_content(saying: &Saying) -> Result<Vec<u8>, RpcError> {
+pub(crate) fn checked_content(saying: &Saying) -> Result<Vec<u8>, RpcError> {
     let invalid = |what: &str| RpcError::new(ErrorName::InvalidParams, what);
     if saying.parts.is_empty() {
         return Err(invalid("a message needs at least one part").hint("give `--content TEXT`"));

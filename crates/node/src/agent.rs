@@ -3,7 +3,9 @@
 //! Others reach it through its mailbox only. It is the single writer of its agent's stream, so what it decides is
 //! decided in one order.
 
+mod actions;
 mod adopt;
+mod dead_letters;
 mod delivery;
 mod expiry;
 mod facts;
@@ -18,15 +20,17 @@ mod retention;
 mod terminal;
 mod view;
 mod viewers;
+mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle::{self as lifecycle, RestartMode};
 use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
+use edgeplane_store::ActionRow;
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
-    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName,
-    Tenant, Timestamp, identity::ProcessIdentity,
+    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, SessionId,
+    StreamName, Tenant, Timestamp, identity::ProcessIdentity,
 };
 use edgeplane_wire::{
     api::{
@@ -47,6 +51,8 @@ use crate::{
     admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, screen::Screen, shared::Shared,
 };
 
+pub(crate) use actions::{ActionRequest, Teller};
+pub(crate) use dead_letters::LetterRequest;
 pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
@@ -83,6 +89,8 @@ pub(crate) enum Command {
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
+    Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
+    DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
     Detach(String, &'static str),
@@ -204,6 +212,7 @@ struct Actor {
     health: health::Health,
     delivery: delivery::Delivery,
     expiry: expiry::Expiry,
+    pending: actions::Pending,
     viewers: viewers::Viewers,
     ended: Option<facts::Ended>,
     /// Facts that found no space, in their order.
@@ -262,6 +271,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         health: health::Health::default(),
         delivery: delivery::Delivery::default(),
         expiry: expiry::Expiry::default(),
+        pending: actions::Pending::default(),
         viewers: viewers::Viewers::default(),
         ended: None,
         unrecorded: std::collections::VecDeque::new(),
@@ -326,6 +336,7 @@ impl Actor {
         if let Some(row) = left {
             self.recover(&row, own).await;
             self.arm_expiry();
+            self.arm_actions();
         }
         loop {
             self.publish();
@@ -371,6 +382,7 @@ impl Actor {
             self.viewers.timer(),
             self.delivery.timer(),
             self.expiry.timer(),
+            self.pending.timer(),
             self.unrecorded_timer(),
         ];
         times.into_iter().flatten().min()
@@ -390,6 +402,7 @@ impl Actor {
         self.resynchronise_viewers().await;
         self.delivery_due(now).await;
         self.expiry_due(now).await;
+        self.actions_due(now).await;
         self.unrecorded_due(now).await;
     }
 
@@ -407,6 +420,15 @@ impl Actor {
             Command::Signal(admitted, reply) => {
                 let result = self.accept(*admitted, |_id| Vec::new()).await;
                 drop(reply.send(result));
+                self.pump().await;
+            }
+            Command::Action(request, reply) => {
+                let result = self.action(request).await;
+                drop(reply.send(result));
+                self.pump().await;
+            }
+            Command::DeadLetter(id, request, origin, reply) => {
+                drop(reply.send(self.dead_letter(id, request, &origin).await));
                 self.pump().await;
             }
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),

@@ -34,6 +34,7 @@ pub(crate) struct Caller {
     pub(crate) assurance: Assurance,
     /// What the caller's messages can weigh at most.
     pub(crate) authority_max: Authority,
+    /// What is doubtful about it; of the node, the rule by which it speaks.
     pub(crate) note: Option<String>,
     /// The roles in which it decides actions, as its token says.
     pub(crate) roles: Vec<SafeLabel>,
@@ -81,8 +82,23 @@ impl Caller {
         }
     }
 
+    /// The node itself, by one of its rules.
+    pub(crate) fn node(name: SafeLabel, rule: &str, assurance: Assurance) -> Self {
+        Self {
+            agent: None,
+            principal: name,
+            proof: Proof::Node,
+            assurance,
+            authority_max: Authority::Trusted,
+            note: Some(rule.to_owned()),
+            roles: Vec::new(),
+            scopes: None,
+            bears: None,
+        }
+    }
+
     /// A caller that nothing is known of.
-    fn unknown(note: String) -> Self {
+    pub(crate) fn unknown(note: String) -> Self {
         Self {
             agent: None,
             principal: SafeLabel::sanitized("unknown"),
@@ -118,6 +134,7 @@ impl Caller {
             (Some(_), _) => Channel::Peer,
             (None, Proof::Uid | Proof::OperatorToken) => Channel::Operator,
             (None, Proof::ServiceToken) => Channel::Workflow,
+            (None, Proof::Node) => Channel::System,
             (None, _) => Channel::External,
         }
     }
@@ -130,6 +147,9 @@ impl Caller {
     pub(crate) fn actor(&self) -> Actor {
         match &self.agent {
             Some(agent) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
+            None if self.proof == Proof::Node => {
+                Actor::Node { rule: SafeLabel::sanitized(self.note.as_deref().unwrap_or("node")) }
+            }
             None => Actor::Operator { name: self.principal.clone() },
         }
     }

@@ -1,35 +1,82 @@
 //! What an agent's manifest says that others decide by: rules, topics, selectors.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use edgeplane_manifest::Manifest;
-use edgeplane_types::{AgentName, Risk, SafeLabel};
+use edgeplane_policy::{LayerRules, Problem, RuleFile, Subject, SubjectKind, Target, compile};
+use edgeplane_types::{PolicyLayer, SafeLabel, Tenant};
+
+use crate::caller::AGENT_AUTHORITY_MAX;
+
+/// The name of a manifest's own rules in messages about them.
+pub(crate) const RULES_NAME: &str = "spec.policy";
 
 /// The part of a manifest that is not the agent's own business alone.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    pub(crate) name: AgentName,
     pub(crate) labels: BTreeMap<String, SafeLabel>,
-    /// As whom the agent acts.
-    pub(crate) principal: SafeLabel,
-    pub(crate) risk: Risk,
+    /// The agent as rules see it when it speaks.
+    pub(crate) subject: Arc<Subject>,
+    /// The agent as rules see it when it is spoken to.
+    pub(crate) target: Arc<Target>,
+    /// Its own rules.
+    pub(crate) rules: Option<Arc<LayerRules>>,
     /// The topics that it wants to hear.
     pub(crate) subscriptions: BTreeSet<SafeLabel>,
 }
 
 impl Profile {
     pub(crate) fn of(manifest: &Manifest) -> Self {
-        let labels = manifest.metadata.labels.iter();
+        let (metadata, spec) = (&manifest.metadata, &manifest.spec);
+        let labels: BTreeMap<String, SafeLabel> =
+            metadata.labels.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
+        let words: BTreeSet<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let name = SafeLabel::from(&metadata.name);
+        let principal = spec.principal.clone().unwrap_or_else(|| name.clone());
+        let subject = Subject {
+            kind: SubjectKind::Agent,
+            name,
+            tenant: Tenant::default(),
+            labels: words.clone(),
+            risk: spec.risk,
+            principal: principal.clone(),
+            authority_max: AGENT_AUTHORITY_MAX,
+        };
+        let target = Target {
+            name: metadata.name.clone(),
+            tenant: Tenant::default(),
+            labels: words,
+            risk: spec.risk,
+            principal,
+        };
+        let rules = own_rules(manifest).unwrap_or_else(|problems| {
+            // Checked when the manifest was applied; another version of EdgePlane may know fewer words.
+            tracing::error!(agent = %metadata.name, problem = ?problems.first(), "its rules cannot be read");
+            nothing()
+        });
         Self {
-            name: manifest.metadata.name.clone(),
-            labels: labels.map(|(key, value)| (key.to_string(), value.clone())).collect(),
-            principal: manifest
-                .spec
-                .principal
-                .clone()
-                .unwrap_or_else(|| SafeLabel::from(&manifest.metadata.name)),
-            risk: Risk::default(),
-            subscriptions: BTreeSet::new(),
+            labels,
+            subject: Arc::new(subject),
+            target: Arc::new(target),
+            rules,
+            subscriptions: spec.subscriptions.iter().cloned().collect(),
         }
     }
+}
+
+/// The rules in a manifest, if it has any.
+pub(crate) fn own_rules(manifest: &Manifest) -> Result<Option<Arc<LayerRules>>, Vec<Problem>> {
+    let Some(text) = &manifest.spec.policy else { return Ok(None) };
+    let files = [RuleFile { name: RULES_NAME, text }];
+    compile(PolicyLayer::Agent, &files).map(|rules| Some(Arc::new(rules)))
+}
+
+/// Rules that permit nothing.
+fn nothing() -> Option<Arc<LayerRules>> {
+    let text = r#"@id("unreadable") forbid (principal, action, resource);"#;
+    let files = [RuleFile { name: RULES_NAME, text }];
+    compile(PolicyLayer::Agent, &files).ok().map(Arc::new)
 }

@@ -85,14 +85,13 @@ pub(crate) async fn call_for_agent(
     effect: Arc<Notify>,
 ) -> Vec<u8> {
     let ((method, mut params), (id, key)) = (call, names);
-    if method == "runtime/agent.signal"
-        && let Some(fields) = params.as_object_mut()
-    {
-        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
-    }
+    dispatch::put_key(method, &mut params, key);
     // What is said over the driver stands in the recording, where no token may be.
     let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
-    if refused.contains(&method) {
+    // Nobody reads notifications there: an answer in parts would wait for ever.
+    let streams = method == "runtime/agent.ask" && params.get("stream") == Some(&Value::Bool(true));
+    if refused.contains(&method) || streams {
+        let method = if streams { "runtime/agent.ask with `stream`" } else { method };
         let error = RpcError::new(ErrorName::Unsupported, format!("{method} is not served over the driver"))
             .hint("connect to the socket in EDGEPLANE_SOCKET");
         return rpc::failure(Some(id), &error);

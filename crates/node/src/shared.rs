@@ -72,6 +72,7 @@ impl Shared {
         let SharedParts { identity, dirs, environment, record, substrate, checks, boot_id, can_freeze } =
             parts;
         let started_at = record.now();
+        let gate = Gate::open(dirs.state.join("policy"), started_at);
         let keys = Keys::new(&dirs.state, identity.id);
         Self {
             identity,
@@ -85,7 +86,7 @@ impl Shared {
             started_at,
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
-            gate: Gate::default(),
+            gate,
             keys,
             registry: RwLock::default(),
         }
@@ -138,6 +139,12 @@ impl Shared {
         let mut agents: Vec<_> = registry.agents.values().cloned().collect();
         agents.sort_by(|a, b| a.name.cmp(&b.name));
         agents
+    }
+
+    /// The living agent with this id.
+    pub(crate) fn agent_by_id(&self, id: AgentId) -> Option<AgentHandle> {
+        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
+        registry.agents.get(&id).cloned()
     }
 
     /// The agent of this name or id.

@@ -24,7 +24,7 @@ use edgeplane_types::{Fact, NodeName, Phase, StreamName};
 use crate::{
     agent::{self, AgentIdentity, Birth},
     caller::CallingAgent,
-    checks, held,
+    checks, gate, held,
     identity::{self, IdentityError},
     record::{Draft, Origin, Record, chain},
     server,
@@ -142,6 +142,7 @@ impl Node {
         let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);
         node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
         Ok(node)
     }
 

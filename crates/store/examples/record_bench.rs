@@ -154,7 +154,14 @@ fn bare(writer: u8, number: u64) -> Batch {
     batch(
         writer,
         number,
-        Fact::ItemReported { epoch: Epoch(1), kind: kind(padding), body_digest, body_bytes: 100 },
+        Fact::ItemReported {
+            epoch: Epoch(1),
+            kind: kind(padding),
+            body_digest,
+            body_bytes: 100,
+            message_id: None,
+            authority: None,
+        },
     )
 }
 

@@ -10,7 +10,7 @@ mod walk;
 use edgeplane_types::StreamName;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::{Model, ReadError, Reader, model::rebuild};
+use crate::{Model, ReadError, Reader, model::rebuild, sqlite};
 
 use walk::Walk;
 
@@ -97,7 +97,7 @@ pub fn verify(reader: &Reader, progress: &mut dyn FnMut(AuditProgress)) -> Resul
 /// A database for the models made anew: in memory until it outgrows its cache, then in a file without a name.
 fn scratch() -> rusqlite::Result<Connection> {
     let conn = Connection::open("")?;
-    conn.set_prepared_statement_cache_capacity(64);
+    conn.set_prepared_statement_cache_capacity(sqlite::STATEMENTS_MAX);
     conn.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;")?;
     for model in Model::ALL {
         rebuild::create(&conn, model)?;

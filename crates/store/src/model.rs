@@ -16,6 +16,8 @@ mod tokens;
 
 pub(crate) mod rebuild;
 
+pub(crate) use actions::kind_word;
+
 use edgeplane_types::{
     ActionId, AgentId, AgentName, Epoch, Event, MessageId, SafeLabel, StreamName, TokenId,
 };

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 pub(crate) const SQLITE_VERSION_LEAST: i32 = 3_051_003;
 
 /// Prepared statements kept by a connection: more than there are distinct texts in this crate.
-const STATEMENTS_MAX: usize = 128;
+pub(crate) const STATEMENTS_MAX: usize = 256;
 
 /// How long a connection waits for another; only checkpoints and the recovery of a WAL ever hold one up.
 const BUSY_MS: u32 = 5_000;

@@ -61,6 +61,9 @@ pub struct Action {
     /// The message that led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation: Option<MessageId>,
+    /// The asker's key against asking twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
 }
 
 /// What one person said.

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    ActionId, AgentId, AgentName, Channel, Continuity, Desired, Envelope, Epoch, EventId, Evidence,
-    Generation, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, SafeLabel, Scope, SessionId, Tenant,
-    Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
+    ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
+    Evidence, Generation, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, SafeLabel, Scope,
+    SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -285,8 +285,8 @@ pub enum Fact {
     /// A crash left unknown whether a message was injected.
     #[serde(rename = "message.ambiguous")]
     MessageAmbiguous { message_id: MessageId, epoch: Epoch, reason: String },
-    /// A message of which a crash left unknown whether it was injected waits once more, to be delivered marked as
-    /// a possible double.
+    /// A message that was given up waits once more. One of which a crash left unknown whether it was injected is
+    /// delivered marked as a possible double.
     #[serde(rename = "message.requeued")]
     MessageRequeued { message_id: MessageId },
     /// A message was given up.
@@ -377,9 +377,11 @@ pub enum Fact {
         answer: Option<serde_json::Value>,
         by: Vec<SafeLabel>,
         reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told_by: Option<MessageId>,
     },
 
-    /// A turn ended.
+    /// A turn ended. The authority is what its output weighs, by what the program had before it then.
     #[serde(rename = "turn.completed")]
     TurnCompleted {
         turn_id: TurnId,
@@ -388,10 +390,21 @@ pub enum Fact {
         message_id: Option<MessageId>,
         output_digest: String,
         output_bytes: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        authority: Option<Authority>,
     },
-    /// An agent said something outside the answer to a turn.
+    /// An agent said something outside the answer to a turn. The message is the one whose turn it belongs to.
     #[serde(rename = "item.reported")]
-    ItemReported { epoch: Epoch, kind: SafeLabel, body_digest: String, body_bytes: u64 },
+    ItemReported {
+        epoch: Epoch,
+        kind: SafeLabel,
+        body_digest: String,
+        body_bytes: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        authority: Option<Authority>,
+    },
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]

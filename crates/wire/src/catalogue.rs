@@ -39,6 +39,8 @@ pub enum Audience {
     Anyone,
     /// Operators, and agents for themselves.
     OwnerOrOperator,
+    /// Whoever the rules let; the shipped ones let operators only.
+    Governed,
     /// Operators only.
     Operator,
 }
@@ -199,19 +201,19 @@ catalogue! {
         Write, Operator, [NotFound, InvalidState], "0.1";
     /// Makes an agent run.
     "runtime/agent.start" AgentStart(api::agent::ChangeParams) -> api::agent::ChangeResult,
-        Write, Operator, [NotFound, InvalidState, StorageFull], "0.1";
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState, StorageFull], "0.1";
     /// Makes an agent end and stay ended.
     "runtime/agent.stop" AgentStop(api::agent::ChangeParams) -> api::agent::ChangeResult,
-        Write, Operator, [NotFound, InvalidState], "0.1";
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState], "0.1";
     /// Makes an agent end and begin anew.
     "runtime/agent.restart" AgentRestart(api::agent::ChangeParams) -> api::agent::ChangeResult,
-        Write, Operator, [NotFound, InvalidState, StorageFull], "0.1";
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState, StorageFull], "0.1";
     /// Suspends every process of an agent.
     "runtime/agent.freeze" AgentFreeze(api::agent::ChangeParams) -> api::agent::ChangeResult,
-        Write, Operator, [NotFound, InvalidState, Unsupported], "0.1";
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState, Unsupported], "0.1";
     /// Lets a frozen agent go on.
     "runtime/agent.unfreeze" AgentUnfreeze(api::agent::ChangeParams) -> api::agent::ChangeResult,
-        Write, Operator, [NotFound, InvalidState], "0.1";
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState], "0.1";
     /// Ends an agent and frees its name; its history stays.
     "runtime/agent.retire" AgentRetire(api::agent::ChangeParams) -> api::agent::ChangeResult,
         Write, Operator, [NotFound, InvalidState, StorageFull], "0.1";
@@ -264,7 +266,7 @@ catalogue! {
 
     /// Asks a person: a question, or leave to do something.
     "runtime/action.open" ActionOpen(api::action::OpenParams) -> api::action::ActionView,
-        Write, OwnerOrOperator, [NotFound, InvalidParams, IdempotencyMismatch, StorageFull], "0.2";
+        Write, OwnerOrOperator, [NotFound, InvalidParams, TooLarge, Backpressure, IdempotencyMismatch, StorageFull], "0.2";
     /// Lists what waits for a person.
     "runtime/action.list" ActionList(api::action::ListParams) -> api::action::ListResult,
         Read, OwnerOrOperator, [NotFound], "0.2";
@@ -273,7 +275,7 @@ catalogue! {
         Read, OwnerOrOperator, [NotFound], "0.2";
     /// Approves, denies or answers an action.
     "runtime/action.decide" ActionDecide(api::action::DecideParams) -> api::action::ActionView,
-        Write, Anyone, [NotFound, InvalidState, Conflict, PermissionDenied, PolicyBlocked, StorageFull], "0.2";
+        Write, Anyone, [NotFound, InvalidParams, InvalidState, Conflict, PermissionDenied, PolicyBlocked, StorageFull], "0.2";
     /// Takes an action back.
     "runtime/action.cancel" ActionCancel(api::action::ActionParams) -> api::action::ActionView,
         Write, OwnerOrOperator, [NotFound, InvalidState, StorageFull], "0.2";
@@ -331,16 +333,16 @@ catalogue! {
 
     /// Watches or controls an agent's terminal; output comes as `attach/output` notifications.
     "runtime/agent.attach" AgentAttach(api::terminal::AttachParams) -> api::terminal::AttachResult,
-        Write, Operator, [NotFound, InvalidState, Locked], "0.1";
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState, Locked], "0.1";
     /// Ends an attachment; the agent does not notice.
     "runtime/agent.detach" AgentDetach(api::terminal::DetachParams) -> Empty,
-        Write, Operator, [NotFound], "0.1";
+        Write, Governed, [NotFound], "0.1";
     /// Types keys through a controlling attachment.
     "runtime/agent.write" AgentWrite(api::terminal::WriteParams) -> Empty,
-        Write, Operator, [NotFound, PermissionDenied, Backpressure], "0.1";
+        Write, Governed, [NotFound, PermissionDenied, Backpressure], "0.1";
     /// Changes the terminal's size through a controlling attachment.
     "runtime/agent.resize" AgentResize(api::terminal::ResizeParams) -> Empty,
-        Write, Operator, [NotFound, PermissionDenied], "0.1";
+        Write, Governed, [NotFound, PermissionDenied], "0.1";
     /// Shows an agent's screen as text.
     "runtime/agent.snapshot" AgentSnapshot(api::agent::AgentParams) -> api::terminal::SnapshotResult,
         Read, OwnerOrOperator, [NotFound, InvalidState], "0.1";

@@ -65,8 +65,13 @@ fn row(message: &MessageView) -> [String; 7] {
         cell(message.source.as_str()),
         message.authority.to_string(),
         message.receipts.last().map(|receipt| receipt.rung.to_string()).unwrap_or_default(),
-        message.parts.as_deref().map_or_else(|| paint(Color::Dim, "(erased)"), content),
+        content_cell(message),
     ]
+}
+
+/// The beginning of a message's content.
+pub(crate) fn content_cell(message: &MessageView) -> String {
+    message.parts.as_deref().map_or_else(|| paint(Color::Dim, "(erased)"), content)
 }
 
 /// A moment to the second.

@@ -1,19 +1,20 @@
 //! `edgeplane signal`: say something to an agent.
 
-use std::{io::Read, path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use anyhow::Context as _;
-use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser};
-use edgeplane_types::{DeliveryMode, ErrorName, MessageId, Part, Priority, Receipt, Rung};
+use clap::Args;
+use edgeplane_types::{DeliveryMode, MessageId, Priority, Receipt, Rung};
 use edgeplane_wire::{
     api::message::{SignalParams, SignalResult},
     catalogue::{AgentSignal, Call},
 };
 
-use super::Outcome;
+use super::{
+    Outcome,
+    content::{Content, words},
+};
 use crate::{
     context::{Answer, Context},
-    failure::{Failure, Misuse},
     node::Patience,
     output::{Color, Output, paint},
     quantity,
@@ -23,7 +24,7 @@ use crate::{
 const WAIT_TIME: Duration = Duration::from_secs(30);
 
 /// What the node may take to answer beyond the wait it was asked for.
-const WAIT_MARGIN: Duration = Duration::from_secs(5);
+pub(crate) const WAIT_MARGIN: Duration = Duration::from_secs(5);
 
 /// Say something to an agent
 ///
@@ -70,34 +71,9 @@ pub(crate) struct SignalArgs {
     wait: Option<Rung>,
 }
 
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-struct Content {
-    /// The words
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    content: Option<String>,
-    /// A file with the words, in UTF-8
-    #[arg(short, long, value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// The words come on standard input
-    #[arg(long)]
-    stdin: bool,
-    /// The parts as JSON: one part or a list of them
-    #[arg(long, value_name = "PARTS")]
-    json: Option<String>,
-}
-
-fn words<T: Clone + Send + Sync + 'static>(
-    all: &'static [&'static str],
-    read: impl Fn(&str) -> Option<T> + Clone + Send + Sync + 'static,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all).try_map(move |word| read(&word).ok_or("not a word of ours"))
-}
-
 pub(crate) fn run(args: SignalArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let parts = args.content.parts()?;
     let wait_time = context.timeout().unwrap_or(WAIT_TIME);
-    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let wait = args.wait;
     let name = args.name;
     let params = SignalParams {
@@ -128,14 +104,22 @@ pub(crate) fn run(args: SignalArgs, context: &mut Context) -> anyhow::Result<Out
     context.show(&answer, |out, result| print(out, &result))?;
     match wait {
         Some(rung) if !has_come(&result.receipts, rung) => {
-            context.out.note(&format!(
-                "the message for `{name}` was not {rung} within {}",
-                quantity::human_millis(millis(wait_time))
-            ));
+            context.out.note(&match &result.reason {
+                Some(reason) => format!("the message for `{name}` will not be {rung}: {reason}"),
+                None => format!(
+                    "the message for `{name}` was not {rung} within {}",
+                    quantity::human_millis(millis(wait_time))
+                ),
+            });
             Ok(Outcome::NotInTime)
         }
         _ => Ok(Outcome::Done),
     }
+}
+
+/// A time in whole milliseconds.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Whether a message has come at least so far. The rungs are in the order of its way.
@@ -143,65 +127,19 @@ fn has_come(receipts: &[Receipt], wanted: Rung) -> bool {
     receipts.iter().any(|receipt| receipt.rung >= wanted && receipt.rung <= Rung::TurnEnded)
 }
 
-fn print(out: &mut Output, result: &SignalResult) -> anyhow::Result<()> {
-    let way: Vec<_> = result
-        .receipts
-        .iter()
-        .map(|receipt| {
-            let color = if receipt.rung > Rung::TurnEnded { Color::Red } else { Color::Green };
-            paint(color, receipt.rung.as_str())
-        })
-        .collect();
+pub(crate) fn print(out: &mut Output, result: &SignalResult) -> anyhow::Result<()> {
     let again = if result.duplicate { " (sent before with this key)" } else { "" };
-    Ok(out.line(&format!("{} to {}: {}{again}", result.message_id, result.agent, way.join(", ")))?)
+    let way = way(&result.receipts);
+    Ok(out.line(&format!("{} to {}: {way}{again}", result.message_id, result.agent))?)
 }
 
-impl Content {
-    fn parts(&self) -> anyhow::Result<Vec<Part>> {
-        let text = |text: String| vec![Part::Text { text }];
-        if let Some(words) = &self.content {
-            return Ok(text(words.clone()));
-        }
-        if let Some(file) = &self.file {
-            let bytes = std::fs::read(file).map_err(|error| {
-                let failure = Failure::new(ErrorName::NotFound, format!("cannot read `{}`", file.display()));
-                anyhow::Error::new(error).context(failure)
-            })?;
-            return Ok(text(utf8(bytes, &format!("`{}`", file.display()))?));
-        }
-        if let Some(json) = &self.json {
-            return parse_parts(json);
-        }
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).context("cannot read the message from standard input")?;
-        Ok(text(utf8(bytes, "standard input")?))
-    }
-}
-
-fn utf8(bytes: Vec<u8>, from: &str) -> anyhow::Result<String> {
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let failure =
-            Failure::new(ErrorName::InvalidParams, format!("{from} is not UTF-8 from byte {at} on"));
-        failure
-            .hint("send a reference to the file with `--json '{\"type\":\"reference\",\"uri\":…}'` instead")
-    })?;
-    if text.is_empty() {
-        return Err(Misuse(format!("the message from {from} is empty")).into());
-    }
-    Ok(text)
-}
-
-fn parse_parts(json: &str) -> anyhow::Result<Vec<Part>> {
-    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| bad_parts(&error))?;
-    let list = if value.is_array() { value } else { serde_json::json!([value]) };
-    serde_json::from_value(list).map_err(|error| bad_parts(&error).into())
-}
-
-fn bad_parts(error: &serde_json::Error) -> Failure {
-    let failure =
-        Failure::new(ErrorName::InvalidParams, format!("`--json` does not hold message parts: {error}"));
-    failure.hint("a part is {\"type\":\"text\",\"text\":…}, {\"type\":\"data\",\"data\":…} or {\"type\":\"reference\",\"uri\":…}")
+/// How far a message has come, rung by rung.
+pub(crate) fn way(receipts: &[Receipt]) -> String {
+    let rungs = receipts.iter().map(|receipt| {
+        let color = if receipt.rung > Rung::TurnEnded { Color::Red } else { Color::Green };
+        paint(color, receipt.rung.as_str())
+    });
+    rungs.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -209,19 +147,6 @@ mod tests {
     use edgeplane_types::{Evidence, Timestamp};
 
     use super::*;
-
-    #[test]
-    fn parts_are_one_or_many() {
-        let one = parse_parts(r#"{"type":"text","text":"a"}"#).unwrap();
-        assert_eq!(one, [Part::Text { text: "a".to_owned() }]);
-        assert_eq!(
-            parse_parts(r#"[{"type":"data","data":1},{"type":"reference","uri":"u"}]"#).unwrap().len(),
-            2
-        );
-        for wrong in ["", "{}", "[1]", r#"{"type":"text","text":"a","x":1}"#] {
-            assert!(parse_parts(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn message_that_was_given_up_has_not_come() {

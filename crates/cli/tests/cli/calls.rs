@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::fake::{Fake, MESSAGE, Says, change, entry, node_status, signalled, stderr, view};
+use crate::fake::{
+    Fake, MESSAGE, Says, answered, change, entry, message, node_status, signalled, stderr, view,
+};
 
 /// A node that has something to say to everything.
 fn talkative() -> Fake {
@@ -21,6 +23,13 @@ fn talkative() -> Fake {
     fake.says("runtime/epoch.list", items(json!([])));
     fake.says("runtime/agent.signal", Says::result(signalled()));
     fake.says("runtime/inbox.list", items(json!([])));
+    fake.says("runtime/agent.ask", Says::result(answered()));
+    fake.says("runtime/message.submit", Says::result(signalled()));
+    fake.says("runtime/dead_letter.replay", Says::result(message()));
+    fake.says("runtime/dead_letter.drop", Says::result(json!({})));
+    for method in ["runtime/topic.publish", "runtime/agent.broadcast", "runtime/dead_letter.list"] {
+        fake.says(method, items(json!([])));
+    }
     let screen = json!({ "epoch": 3, "text": "$ ", "cols": 80, "rows": 24, "cursor": [0, 2], "offset": 2, "head": 2, "title": "" });
     fake.says("runtime/agent.snapshot", Says::result(screen));
     let recording =
@@ -214,4 +223,63 @@ fn recordings_are_read() {
     );
     check_one(&["logs", "reviewer", "--tail", "3"], method, page(json!({ "last_bytes": 2_048 })));
     check_one(&["replay", "reviewer", "--epoch", "2", "--speed", "max"], method, page(json!({ "epoch": 2 })));
+}
+
+fn words(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+#[test]
+fn question_is_sent_with_the_time_that_it_is_waited_for() {
+    let method = "runtime/agent.ask";
+    let ask = |timeout_ms: u64, stream: bool| json!({ "agent": "reviewer", "parts": words("x"), "priority": "normal", "timeout_ms": timeout_ms, "stream": stream });
+    let line = ["ask", "reviewer", "--content", "x"];
+    check_one(&line, method, ask(60_000, false));
+    check_one(&[&line[..], &["--no-wait"]].concat(), method, ask(0, false));
+    check_one(&[&line[..], &["--stream", "--timeout", "5m"]].concat(), method, ask(300_000, true));
+    let mut all = ask(60_000, false);
+    all["priority"] = json!("high");
+    all["idempotency_key"] = json!("k");
+    check_one(&[&line[..], &["--priority", "high", "--key", "k"]].concat(), method, all);
+}
+
+#[test]
+fn many_are_told_at_once() {
+    let publish = json!({ "topic": "releases", "parts": words("x"), "priority": "normal" });
+    check_one(&["publish", "releases", "--content", "x"], "runtime/topic.publish", publish);
+    let labels = json!({ "team": "docs", "stage": "prod" });
+    let broadcast = json!({ "selector": labels, "parts": words("x"), "priority": "low", "expires_in_ms": 600_000, "idempotency_key": "k" });
+    let line = ["broadcast", "-l", "team=docs", "-l", "stage=prod", "--content", "x", "--priority", "low"];
+    let more = ["--expires", "10m", "--key", "k"];
+    check_one(&[&line[..], &more].concat(), "runtime/agent.broadcast", broadcast);
+    let everyone = json!({ "selector": {}, "parts": words("x"), "priority": "normal" });
+    check_one(&["broadcast", "--content", "x"], "runtime/agent.broadcast", everyone);
+}
+
+#[test]
+fn content_is_submitted_with_where_it_was_found() {
+    let method = "runtime/message.submit";
+    let web = json!({ "agent": "reviewer", "channel": "web", "origin": { "uri": "https://example.org/" }, "parts": words("x"), "priority": "normal" });
+    let line = ["message", "submit", "reviewer", "--content", "x", "--channel"];
+    check_one(&[&line[..], &["web", "--source-url", "https://example.org/"]].concat(), method, web);
+    let tool = json!({ "agent": "reviewer", "channel": "tool", "origin": { "uri": "a/b", "tool": "linter" }, "parts": words("x"),
+        "priority": "high", "expires_in_ms": 1_000, "idempotency_key": "k", "reply_to": MESSAGE });
+    let words = ["tool", "--tool", "linter", "--source-path", "a/b", "--priority", "high", "--expires", "1s"];
+    check_one(&[&line[..], &words, &["--key", "k", "--reply-to", MESSAGE]].concat(), method, tool);
+}
+
+#[test]
+fn dead_letters_are_seen_to() {
+    let list = json!({ "limit": 100, "cursor": 0 });
+    check_one(&["message", "dead"], "runtime/dead_letter.list", list);
+    let page = json!({ "agent": "reviewer", "limit": 5, "cursor": 7 });
+    check_one(
+        &["message", "dead", "reviewer", "--limit", "5", "--cursor", "7"],
+        "runtime/dead_letter.list",
+        page,
+    );
+    let id = json!({ "message_id": MESSAGE });
+    check_one(&["message", "replay", MESSAGE], "runtime/dead_letter.replay", id);
+    let reason = json!({ "message_id": MESSAGE, "reason": "sent by hand" });
+    check_one(&["message", "drop", MESSAGE, "--reason", "sent by hand"], "runtime/dead_letter.drop", reason);
 }

@@ -25,6 +25,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// What the node says to a method: its answer, and lines that follow it.
 #[derive(Debug, Clone)]
 pub(crate) struct Says {
+    first: Vec<(String, Value)>,
     answer: Result<Value, RpcError>,
     then: Vec<(String, Value)>,
     hangs_up: bool,
@@ -32,11 +33,22 @@ pub(crate) struct Says {
 
 impl Says {
     pub(crate) fn result(value: Value) -> Self {
-        Self { answer: Ok(value), then: Vec::new(), hangs_up: false }
+        Self { first: Vec::new(), answer: Ok(value), then: Vec::new(), hangs_up: false }
     }
 
     pub(crate) fn error(name: ErrorName, message: &str) -> Self {
-        Self { answer: Err(RpcError::new(name, message).hint("the hint")), then: Vec::new(), hangs_up: false }
+        Self {
+            first: Vec::new(),
+            answer: Err(RpcError::new(name, message).hint("the hint")),
+            then: Vec::new(),
+            hangs_up: false,
+        }
+    }
+
+    /// But this notification comes before.
+    pub(crate) fn after(mut self, method: &str, params: Value) -> Self {
+        self.first.push((method.to_owned(), params));
+        self
     }
 
     /// And then this notification.
@@ -176,7 +188,9 @@ fn serve(stream: &UnixStream, shared: &Mutex<Shared>) {
             continue;
         };
         let says = match (read, says) {
-            (Err(error), _) => Says { answer: Err(error), then: Vec::new(), hangs_up: false },
+            (Err(error), _) => {
+                Says { first: Vec::new(), answer: Err(error), then: Vec::new(), hangs_up: false }
+            }
             (Ok(_), Some(says)) => says,
             (Ok(_), None) => Says::error(ErrorName::Unsupported, &format!("nothing to say to {method}")),
         };
@@ -188,10 +202,14 @@ fn serve(stream: &UnixStream, shared: &Mutex<Shared>) {
 }
 
 fn lines(id: &Id, says: &Says) -> Vec<u8> {
-    let mut bytes = match &says.answer {
+    let mut bytes = Vec::new();
+    for (method, params) in &says.first {
+        bytes.extend(rpc::notification(method, params));
+    }
+    bytes.extend(match &says.answer {
         Ok(value) => rpc::success(id, value),
         Err(error) => rpc::failure(Some(id), error),
-    };
+    });
     for (method, params) in &says.then {
         bytes.extend(rpc::notification(method, params));
     }
@@ -251,6 +269,22 @@ pub(crate) fn node_status() -> Value {
 pub(crate) fn signalled() -> Value {
     json!({ "message_id": MESSAGE, "agent": "reviewer",
         "receipts": [{ "rung": "accepted", "evidence": "kernel", "at": TIME }] })
+}
+
+pub(crate) fn answered() -> Value {
+    let answer = json!({ "source": "reviewer", "authority": "delegated", "text": "four",
+        "rendered": "[PEER MESSAGE from reviewer on driver]\nfour" });
+    let mut answered = signalled();
+    answered["answer"] = answer;
+    answered
+}
+
+pub(crate) fn message() -> Value {
+    json!({ "message_id": MESSAGE, "agent": "reviewer", "channel": "operator", "ingress": "signal",
+        "source": "uid-1000", "source_detail": { "principal": "uid-1000", "proof": "uid", "assurance": "open" },
+        "authority": "trusted", "receipts": [{ "rung": "rejected", "evidence": "kernel", "at": TIME }],
+        "accepted_at": TIME, "content_digest": "00", "parts": [{ "type": "text", "text": "hello\u{1b}[2J" }],
+        "reason": "too_large: no" })
 }
 
 pub(crate) fn entry() -> Value {

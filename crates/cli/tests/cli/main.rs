@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails in here is a test")]
 
+mod actions;
+mod asking;
 mod attach;
 mod attach_again;
 mod calls;

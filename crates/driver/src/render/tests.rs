@@ -1,6 +1,6 @@
 //! Provenance comes first and cannot be imitated.
 
-use edgeplane_types::{AgentId, Assurance, DeliveryMode, Priority, Proof, Source};
+use edgeplane_types::{AgentId, Assurance, ContentOrigin, DeliveryMode, OnBehalfOf, Priority, Proof, Source};
 use proptest::prelude::*;
 
 use super::*;
@@ -39,7 +39,7 @@ fn envelope(channel: Channel, authority: Authority, principal: &str) -> Envelope
 
 fn text(authority: Authority, content: &str) -> String {
     let envelope = envelope(Channel::Peer, authority, "edgeplane-signal-excalibur");
-    render(&envelope, &[Part::Text { text: content.to_owned() }], Attempt::First).text()
+    render(&envelope, &[Part::Text { text: content.to_owned() }], Attempt::First, Bounds::NATIVE).text()
 }
 
 /// Proves MSG-001.
@@ -55,8 +55,10 @@ fn second_attempt_is_marked_in_the_header() {
     let envelope = envelope(Channel::Operator, Authority::Trusted, "uid-1000");
     let parts = [Part::Text { text: "hello".to_owned() }];
     let expected = "[OPERATOR MESSAGE from uid-1000 on signal, perhaps again]\nhello";
-    assert_eq!(render(&envelope, &parts, Attempt::Again).text(), expected);
-    let line = |attempt| String::from_utf8(crate::native::deliver(&envelope, &parts, attempt)).unwrap();
+    assert_eq!(render(&envelope, &parts, Attempt::Again, Bounds::NATIVE).text(), expected);
+    let line = |attempt| {
+        String::from_utf8(crate::native::deliver(&envelope, &parts, attempt, Bounds::NATIVE)).unwrap()
+    };
     assert!(line(Attempt::Again).contains(r#""redelivered":true"#));
     assert!(!line(Attempt::First).contains("redelivered"));
 }
@@ -101,6 +103,80 @@ fn ordinary_brackets_stay_as_they_are() {
     );
 }
 
+/// Proves MSG-021.
+#[test]
+fn content_that_was_found_is_fenced_whatever_it_weighs() {
+    for channel in Channel::ALL {
+        let envelope = envelope(*channel, Authority::Trusted, "a");
+        let parts = [Part::Text { text: "x".to_owned() }];
+        let shown = render(&envelope, &parts, Attempt::First, Bounds::NATIVE);
+        let is_found = matches!(channel, Channel::Tool | Channel::Document | Channel::Web);
+        assert_eq!(shown.head.get(1).map(String::as_str), is_found.then_some("<<<trusted 070707070707"));
+        assert_eq!(shown.body, [if is_found { "| x" } else { "x" }]);
+    }
+}
+
+/// Proves MSG-020.
+#[test]
+fn origin_and_behalf_stand_between_header_and_fence() {
+    let mut envelope = envelope(Channel::Web, Authority::External, "fetcher");
+    envelope.origin =
+        Some(ContentOrigin { uri: Some("https://a.example/".to_owned()), tool: None, retrieved_at: None });
+    let entry = |name: &str, authority, proven| OnBehalfOf {
+        principal: name.parse().unwrap(),
+        authority,
+        message_id: None,
+        proven,
+    };
+    envelope.on_behalf_of =
+        vec![entry("beta", Authority::Delegated, true), entry("gamma", Authority::Untrusted, false)];
+    let parts = [Part::Text { text: "x".to_owned() }];
+    let shown = render(&envelope, &parts, Attempt::First, Bounds::NATIVE);
+    let expected = [
+        "[WEB MESSAGE from fetcher on signal]",
+        "origin: https://a.example/",
+        "on behalf of beta (delegated, proven)",
+        "on behalf of gamma (untrusted, claimed)",
+        "<<<external 070707070707",
+    ];
+    assert_eq!(shown.head, expected);
+
+    envelope.on_behalf_of = vec![entry("beta", Authority::Delegated, true); BEHALF_MAX + 3];
+    let shown = render(&envelope, &parts, Attempt::First, Bounds::NATIVE);
+    assert_eq!(shown.head.len(), 2 + BEHALF_MAX + 1 + 1);
+    assert_eq!(shown.head.get(2 + BEHALF_MAX).map(String::as_str), Some("on behalf of 3 more"));
+}
+
+/// Proves MSG-027.
+#[test]
+fn long_content_is_shown_as_its_beginning_and_says_so() {
+    let mut envelope = envelope(Channel::Peer, Authority::Untrusted, "alpha");
+    envelope.content_digest = "ab".repeat(32);
+    envelope.content_bytes = 10_485_760;
+    let parts = [Part::Text { text: "line\n".repeat(100) }];
+    let bounds = Bounds { content_bytes: 12, ..Bounds::TERMINAL };
+    let shown = render(&envelope, &parts, Attempt::First, bounds);
+    assert_eq!(shown.body, ["| line", "| line"]);
+    let closing = format!(
+        "[… 10,485,760 bytes in all, sha256 {}, read it with: edgeplane message show {}]",
+        "ab".repeat(32),
+        envelope.id
+    );
+    assert_eq!(shown.tail, [">>>070707070707".to_owned(), closing]);
+    let line = crate::native::deliver(&envelope, &parts, Attempt::First, bounds);
+    assert!(String::from_utf8(line).unwrap().contains(r#""preview":true"#));
+    let short = crate::native::deliver(&envelope, &parts, Attempt::First, Bounds::NATIVE);
+    assert!(!String::from_utf8(short).unwrap().contains("preview"));
+}
+
+/// Proves MSG-027.
+#[test]
+fn numbers_are_grouped_by_three() {
+    for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1,000"), (10_485_760, "10,485,760")] {
+        assert_eq!(grouped(number), expected);
+    }
+}
+
 proptest! {
     /// Proves MSG-003, MSG-004.
     #[test]
@@ -108,7 +184,7 @@ proptest! {
         let authority = if light { Authority::External } else { Authority::Trusted };
         let shown = text(authority, &content);
         for (number, line) in shown.split('\n').enumerate() {
-            prop_assert!(line.chars().all(|c| c == '\t' || !c.is_control()));
+            prop_assert!(line.chars().all(|c| !c.is_control()));
             let is_header = line.trim_start().starts_with('[') && line.contains(" MESSAGE from ");
             prop_assert_eq!(is_header, number == 0, "{:?}", line);
         }

@@ -36,6 +36,9 @@ pub const LASTS_MS_MAX: u64 = 30 * 24 * 3_600_000;
 /// How long an action waits where nothing else is said, in milliseconds: a day.
 pub const LASTS_MS_DEFAULT: u64 = 24 * 3_600_000;
 
+/// Longest idempotency key in bytes.
+pub const KEY_BYTES_MAX: usize = 256;
+
 /// Hexadecimal digits of a digest.
 const DIGEST_DIGITS: usize = 64;
 
@@ -73,6 +76,8 @@ pub struct Request {
     pub lasts_ms: Option<u64>,
     /// The message that led to it.
     pub causation: Option<MessageId>,
+    /// The asker's key against asking twice.
+    pub idempotency_key: Option<String>,
 }
 
 /// Why something cannot be asked.
@@ -151,6 +156,9 @@ pub fn open(request: Request, now: Timestamp) -> Result<Action, RequestError> {
     if let Some(subject) = &request.subject_digest {
         check_digest("digest of the subject", subject)?;
     }
+    if let Some(key) = &request.idempotency_key {
+        check_text("idempotency key", key, KEY_BYTES_MAX)?;
+    }
     check_form(&request)?;
     if let Some(schema) = &request.schema {
         Schema::parse(schema).map_err(RequestError::Schema)?;
@@ -174,6 +182,7 @@ pub fn open(request: Request, now: Timestamp) -> Result<Action, RequestError> {
         quorum,
         lasts_ms: _,
         causation,
+        idempotency_key,
     } = request;
     let expires_at = now.plus_millis(lasts_ms);
     Ok(Action {
@@ -191,6 +200,7 @@ pub fn open(request: Request, now: Timestamp) -> Result<Action, RequestError> {
         quorum,
         expires_at,
         causation,
+        idempotency_key,
     })
 }
 

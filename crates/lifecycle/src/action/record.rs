@@ -10,7 +10,7 @@ use edgeplane_types::{
 
 use super::{
     Resolution, Standing, State,
-    rules::{counted, is_of_kind},
+    rules::{counted, is_of_kind, says_again},
 };
 
 /// What is wrong with the facts of an action.
@@ -79,8 +79,10 @@ impl State {
                 Fact::ActionVoted { action_id, principal, digest, verdict } if *action_id == id => {
                     place.voted(id, principal, digest, verdict)?
                 }
-                Fact::ActionResolved { action_id, outcome, answer, by, reason } if *action_id == id => place
-                    .resolved(
+                Fact::ActionResolved { action_id, outcome, answer, by, reason, told_by: _ }
+                    if *action_id == id =>
+                {
+                    place.resolved(
                         id,
                         Resolution {
                             outcome: *outcome,
@@ -88,7 +90,8 @@ impl State {
                             by: by.clone(),
                             reason: reason.clone(),
                         },
-                    )?,
+                    )?
+                }
                 _ => place,
             };
         }
@@ -114,7 +117,7 @@ impl Place {
         };
         let counts = digest == state.action.digest
             && *principal != state.action.principal
-            && !approvals.contains(principal)
+            && !says_again(approvals, principal, verdict)
             && is_of_kind(state.action.kind, verdict);
         if !counts {
             return Err(Corrupt::Vote { id });

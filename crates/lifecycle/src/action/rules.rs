@@ -68,13 +68,8 @@ impl State {
             return Err(Refused::DigestMismatch { expected: self.action.digest.clone() });
         }
         check_verdict(&self.action, &vote.verdict)?;
-        if approvals.contains(&vote.principal) {
-            return match vote.verdict {
-                Verdict::Approve => Ok(self.unchanged(Vec::new())),
-                Verdict::Deny { .. } | Verdict::Answer { .. } => {
-                    Err(Refused::AlreadyVoted { principal: vote.principal.clone() })
-                }
-            };
+        if says_again(approvals, &vote.principal, &vote.verdict) {
+            return Ok(self.unchanged(Vec::new()));
         }
         let voted = Output::Voted {
             principal: vote.principal.clone(),
@@ -139,7 +134,12 @@ pub(super) fn is_of_kind(kind: ActionKind, verdict: &Verdict) -> bool {
     }
 }
 
-/// What an action comes to by a vote that counts, from a principal who has not voted on it.
+/// Whether a vote says what its principal has said before. Who approved and sees that it was wrong may still deny.
+pub(super) fn says_again(approvals: &[SafeLabel], principal: &SafeLabel, verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Approve) && approvals.contains(principal)
+}
+
+/// What an action comes to by a vote that counts and says something new.
 pub(super) fn counted(
     action: &Action,
     approvals: &[SafeLabel],

@@ -53,6 +53,7 @@ fn request(kind: ActionKind) -> Request {
         quorum: 1,
         lasts_ms: Some(LASTS_MS),
         causation: None,
+        idempotency_key: None,
     }
 }
 
@@ -151,7 +152,6 @@ fn quorum_counts_different_principals() {
     // Twice the same says nothing new, however often, from wherever and whenever.
     let again = step(&one.state, Vote { now: at(OPENED_MS + 9), roles: labels(&["x"]), ..approve("ada") });
     assert_eq!(again, Step { state: one.state.clone(), outputs: Vec::new() });
-    check_refused(&one.state, deny("ada"), "already_voted");
 
     let two = step(&one.state, approve("ben"));
     assert_eq!(two.state.resolution(), None);
@@ -177,6 +177,19 @@ fn one_denial_denies() {
     check_refused(&approval(1), vote("ben", Verdict::Deny { reason: Some(long) }), "long_reason");
     let longest = "x".repeat(REASON_BYTES_MAX);
     decided(&approval(1), vote("ben", Verdict::Deny { reason: Some(longest) }));
+}
+
+/// Proves ACT-005 and ACT-006.
+#[test]
+fn who_has_approved_may_still_deny() {
+    let one = step(&approval(3), approve("ada")).state;
+    let resolution = decided(&one, deny("ada"));
+    assert_eq!((resolution.outcome, resolution.by), (ActionOutcome::Denied, labels(&["ada"])));
+    let two = step(&one, approve("ben")).state;
+    assert_eq!(decided(&two, deny("ada")).outcome, ActionOutcome::Denied);
+    // Once it is decided, nobody takes anything back.
+    let three = step(&two, approve("cyd")).state;
+    check_refused(&three, deny("ada"), "already_resolved");
 }
 
 /// Proves ACT-007.

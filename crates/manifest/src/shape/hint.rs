@@ -1,14 +1,10 @@
 //! What to say to somebody who wrote a word that is not taken.
 
 use super::view::Shape;
-use crate::{
-    problem::{excerpt, nearest},
-    schema,
-};
+use crate::problem::{excerpt, nearest};
 
 /// Names that are known and not served: the definition, the word, and what to say about it.
-const NOT_SERVED: [(&str, &str, &str); 11] = [
-    ("Kind", "Schedule", "kind `Schedule` is not served by this version"),
+const NOT_SERVED: [(&str, &str, &str); 10] = [
     ("Kind", "Profile", "kind `Profile` is not served by this version"),
     ("Driver", "acp", "driver `acp` is not served by this version"),
     ("Driver", "exec", "driver `exec` is not served by this version"),
@@ -34,23 +30,22 @@ pub(super) fn meant(text: &str, words: &[&str]) -> Option<String> {
     nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?"))
 }
 
-/// Says where a key that is unknown here belongs, if it belongs to one place only.
-pub(super) fn elsewhere(key: &str) -> Option<String> {
-    let places = homes(key);
+/// Says where a key that is unknown here belongs in such a document, if it belongs to one place only.
+pub(super) fn elsewhere(document: &Shape<'static>, key: &str) -> Option<String> {
+    let places = homes(document, key);
     match places.as_slice() {
         [only] => Some(format!("it belongs under `{}`", excerpt(only))),
         _ => None,
     }
 }
 
-/// The sections of a manifest, one or two levels deep, that have the key.
-fn homes(key: &str) -> Vec<String> {
-    let Some(root) = Shape::root(schema::value()) else { return Vec::new() };
+/// The sections of a document, one or two levels deep, that have the key.
+fn homes(document: &Shape<'static>, key: &str) -> Vec<String> {
     let inside =
         |shape: &Shape<'static>, name: &str| shape.property(name).and_then(|schema| shape.of(schema));
     let mut found = Vec::new();
     for section in ["metadata", "spec"] {
-        let Some(shape) = inside(&root, section) else { continue };
+        let Some(shape) = inside(document, section) else { continue };
         if shape.property(key).is_some() {
             found.push(section.to_owned());
         }

@@ -87,6 +87,12 @@ impl<'s> Shape<'s> {
         (!words.is_empty() && words.len() == branches.len()).then_some(words)
     }
 
+    /// The word that `kind` has in documents of this shape.
+    pub(crate) fn document_kind(&self) -> Option<&'s str> {
+        let kind = self.property("kind").and_then(|kind| self.of(kind))?;
+        kind.words()?.first().copied()
+    }
+
     /// The rule of a word or quantity.
     pub(crate) fn rule(&self) -> Option<&'static Rule> {
         rule::by_pattern(self.text("pattern")?)

@@ -5,12 +5,16 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use edgeplane_driver::{native, render, render::Attempt, terminal};
+use edgeplane_driver::{
+    native,
+    render::{self, Attempt, Bounds},
+    terminal,
+};
 use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
-    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, MessageId, Part, Receipt, Rung,
+    Authority, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part, Receipt, Rung,
 };
 use edgeplane_wire::{
     cast::CastEvent,
@@ -52,6 +56,11 @@ impl Delivery {
         self.in_flight == Some(message_id)
     }
 
+    /// The message that is on its way, and that the program may have already.
+    pub(super) fn in_flight(&self) -> Option<MessageId> {
+        self.in_flight
+    }
+
     pub(super) fn epoch_over(&mut self) {
         self.in_flight = None;
         self.retry_at = None;
@@ -81,14 +90,9 @@ impl Actor {
         {
             return same_message(&known, &content);
         }
-        let id = self.identity.id;
-        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
-        if waiting >= u64::from(self.manifest.spec.inbox.max) {
-            let error = RpcError::new(
-                ErrorName::Backpressure,
-                format!("{waiting} messages wait for agent `{}` already", self.identity.name),
-            );
-            return Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"));
+        // What is decided must not wait for room: there was some when it was asked.
+        if saying.ingress != Ingress::Action {
+            self.check_room()?;
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();
@@ -131,6 +135,20 @@ impl Actor {
         }
         let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
         Ok(Accepted { message_id, receipts, duplicate: false })
+    }
+
+    /// Refuses what would be one message too many.
+    pub(super) fn check_room(&self) -> Result<(), RpcError> {
+        let id = self.identity.id;
+        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
+        if waiting < u64::from(self.manifest.spec.inbox.max) {
+            return Ok(());
+        }
+        let error = RpcError::new(
+            ErrorName::Backpressure,
+            format!("{waiting} messages wait for agent `{}` already", self.identity.name),
+        );
+        Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"))
     }
 
     fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {
@@ -178,7 +196,7 @@ impl Actor {
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
         let bytes = match self.manifest.spec.driver.clone() {
-            Driver::Native { .. } => native::deliver(&envelope, &parts, attempt),
+            Driver::Native { .. } => native::deliver(&envelope, &parts, attempt, Bounds::NATIVE),
             Driver::Terminal { comment, submit, .. } => {
                 if envelope.authority > Authority::Delegated {
                     let reason =
@@ -186,7 +204,7 @@ impl Actor {
                     return self.settle([Fact::MessageRejected { message_id, reason }]).await;
                 }
                 let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-                terminal::keys(&render::render(&envelope, &parts, attempt), &typing)
+                terminal::keys(&render::render(&envelope, &parts, attempt, Bounds::TERMINAL), &typing)
             }
         };
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };

@@ -205,6 +205,10 @@ impl Actor {
     fn quiet_at(&self) -> Option<Instant> {
         let limit = self.manifest.spec.health.as_ref()?.quiet_for?;
         let (_, began) = self.health.turn.filter(|_| !self.health.quiet_reported)?;
+        if self.awaits_a_person() {
+            // It has a reason to be quiet, and what is decided begins a turn.
+            return None;
+        }
         let heard = self.live.as_ref()?.output_at.map_or(began, |at| at.max(began));
         Some(heard + Duration::from_millis(limit.as_millis()))
     }

@@ -194,6 +194,7 @@ impl Actor {
                 origin.cause = Some(id);
                 if matches!(fact, Fact::AgentRetired { .. }) {
                     self.give_up_waiting(&mut draft, &origin);
+                    self.cancel_actions(&mut draft, &origin);
                 }
             }
         }

@@ -5,7 +5,10 @@
 
 use std::time::Duration;
 
-use edgeplane_driver::native::{self, NOTICE, Said, SessionStart};
+use edgeplane_driver::{
+    native::{self, Said, SessionStart},
+    notice::NOTICE,
+};
 use edgeplane_store::AppendError;
 use edgeplane_substrate::Place;
 use edgeplane_types::{
@@ -102,18 +105,28 @@ impl Actor {
                 self.activity = ActivityReport { state, evidence: Evidence::Protocol };
             }
             Said::Observe { message_id } => {
+                let Some(message_id) = self.own_message(message_id) else { return };
                 let fact = Fact::MessageObserved { message_id, epoch, evidence: Evidence::Protocol };
                 self.native_fact(fact, epoch, end).await;
             }
             Said::Pong { number } => self.ponged(number).await,
             Said::TurnComplete { message_id, output } => {
                 self.health.turn_ended(message_id);
+                let message_id = message_id.and_then(|named| self.own_message(named));
+                let authority = Some(self.weight_of_words(epoch));
                 let origin = self.native_origin(epoch, end);
                 let mut draft = Draft::default();
                 let (output_digest, output_bytes) = draft.body(bounded(output).into_bytes());
                 let turn_id: TurnId = self.shared.record.mint().id();
                 let stream = self.stream();
-                let turn = Fact::TurnCompleted { turn_id, epoch, message_id, output_digest, output_bytes };
+                let turn = Fact::TurnCompleted {
+                    turn_id,
+                    epoch,
+                    message_id,
+                    output_digest,
+                    output_bytes,
+                    authority,
+                };
                 self.shared.record.add(&mut draft, stream, &origin, turn);
                 if let Some(message_id) = message_id {
                     let fact = Fact::MessageTurnEnded { message_id, epoch, evidence: Evidence::Protocol };
@@ -121,11 +134,13 @@ impl Actor {
                 }
                 self.pending(draft).await;
             }
-            Said::Item { kind, text } => {
+            Said::Item { kind, text, message_id } => {
+                let message_id = self.turn_of_item(epoch, message_id);
+                let authority = Some(self.weight_of_words(epoch));
                 let origin = self.native_origin(epoch, end);
                 let mut draft = Draft::default();
                 let (body_digest, body_bytes) = draft.body(bounded(text).into_bytes());
-                let fact = Fact::ItemReported { epoch, kind, body_digest, body_bytes };
+                let fact = Fact::ItemReported { epoch, kind, body_digest, body_bytes, message_id, authority };
                 self.shared.record.add(&mut draft, self.stream(), &origin, fact);
                 self.pending(draft).await;
             }

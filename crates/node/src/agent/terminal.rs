@@ -2,7 +2,11 @@
 
 use std::{path::Path, time::Duration};
 
-use edgeplane_driver::{native, render, terminal};
+use edgeplane_driver::{
+    notice::{NoticeStyle, notice_lines},
+    render::Rendered,
+    terminal,
+};
 use edgeplane_manifest::{Driver, Notice};
 use edgeplane_types::{ErrorName, Fact};
 use edgeplane_wire::{
@@ -51,9 +55,9 @@ impl Actor {
         else {
             return;
         };
+        let style = if comment.is_some() { NoticeStyle::Comments } else { NoticeStyle::OneLine };
         let typing = terminal::Typing { comment, submit: submit.as_str().as_bytes().to_vec() };
-        let head = vec![native::NOTICE.to_owned()];
-        let keys = terminal::keys(&render::Rendered { head, body: Vec::new(), tail: Vec::new() }, &typing);
+        let keys = terminal::keys(&Rendered::written(notice_lines(style)), &typing);
         let mut id = [0; 16];
         self.shared.record.mint().entropy.fill(&mut id);
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {

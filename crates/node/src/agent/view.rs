@@ -39,13 +39,14 @@ impl Actor {
         let waiting_messages = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
         let state = self.life.state();
         let live = self.live.as_ref();
+        let activity = if alive(state) { self.activity_now() } else { self.activity };
         Ok(AgentStatus {
             phase: state.phase(),
             desired: self.life.desired(),
             generation: self.generation,
             observed_generation: self.observed_generation,
-            activity: self.activity.state,
-            activity_evidence: self.activity.evidence,
+            activity: activity.state,
+            activity_evidence: activity.evidence,
             epoch: self.last_epoch,
             restarts: self.restarts,
             continuity: self.continuity,

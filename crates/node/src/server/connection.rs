@@ -178,7 +178,9 @@ fn weight(method: &str) -> u32 {
         "runtime/recording.read"
         | "stream/read"
         | "runtime/agent.list"
+        | "runtime/action.list"
         | "runtime/inbox.list"
+        | "runtime/dead_letter.list"
         | "memory/entry.list"
         | "memory/entry.history" => LIST_WEIGHT,
         _ => 1,

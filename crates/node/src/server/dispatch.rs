@@ -33,11 +33,11 @@ pub(super) async fn request(
 ) -> Result<Box<RawValue>, RpcError> {
     let context = take_context(&mut params)?;
     check_tenant(&context)?;
-    if let (Some(key), Some(fields)) = (&context.idempotency_key, params.as_object_mut())
-        && method == "runtime/agent.signal"
-    {
-        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.clone()));
+    if let Some(key) = &context.idempotency_key {
+        put_key(method, &mut params, key);
     }
+    // Before the parameters are read: whoever may not call it learns nothing of what it takes.
+    check_audience(session, method)?;
     let request = Request::read(method, params)?;
     let Some(deadline_ms) = context.deadline_ms else { return call(session, request).await };
     let deadline = Duration::from_millis(deadline_ms.min(DEADLINE_MS_MAX));
@@ -48,6 +48,25 @@ pub(super) async fn request(
             format!("{method} was not done in {deadline_ms} ms"),
         )
         .effect(edgeplane_types::error::Effect::Unknown)),
+    }
+}
+
+/// Methods that take a key against acting twice.
+const KEYED_METHODS: [&str; 6] = [
+    "runtime/action.open",
+    "runtime/agent.signal",
+    "runtime/agent.ask",
+    "runtime/agent.broadcast",
+    "runtime/topic.publish",
+    "runtime/message.submit",
+];
+
+/// Gives a request the key that came with it, unless it has one of its own.
+pub(super) fn put_key(method: &str, params: &mut Value, key: &str) {
+    if KEYED_METHODS.contains(&method)
+        && let Some(fields) = params.as_object_mut()
+    {
+        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
     }
 }
 
@@ -99,9 +118,11 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentRelease(params) => raw(methods::agents::release(session, params).await?),
         Request::AgentWait(params) => raw(methods::agents::wait(session, params).await?),
         Request::EpochList(params) => raw(methods::agents::epochs(session, &params).await?),
-        Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
-        Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
-        Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::ActionOpen(params) => raw(methods::actions::open(session, params).await?),
+        Request::ActionList(params) => raw(methods::actions::list(session, params).await?),
+        Request::ActionGet(params) => raw(methods::actions::get(session, &params)?),
+        Request::ActionDecide(params) => raw(methods::actions::decide(session, params).await?),
+        Request::ActionCancel(params) => raw(methods::actions::cancel(session, &params).await?),
         Request::MessageVerify(params) => raw(methods::vouch::verify(session, params).await?),
         Request::MessageSign(params) => raw(methods::vouch::sign(session, params).await?),
         Request::TokenCreate(params) => raw(methods::security::create(session, params).await?),
@@ -111,28 +132,16 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::KeyList(_) => raw(methods::security::keys(session).await?),
         Request::KeyRotate(_) => raw(methods::security::rotate(session).await?),
         // Served from the next commits on.
-        Request::MessageSubmit(_)
-        | Request::TopicPublish(_)
-        | Request::AgentBroadcast(_)
-        | Request::AgentAsk(_)
-        | Request::DeadLetterList(_)
-        | Request::DeadLetterReplay(_)
-        | Request::DeadLetterDrop(_)
-        | Request::ActionOpen(_)
-        | Request::ActionList(_)
-        | Request::ActionGet(_)
-        | Request::ActionDecide(_)
-        | Request::ActionCancel(_)
-        | Request::ScheduleList(_)
+        Request::ScheduleList(_)
         | Request::ScheduleHistory(_)
         | Request::ScheduleRun(_)
         | Request::SchedulePause(_)
         | Request::ScheduleResume(_)
-        | Request::ScheduleRemove(_)
-        | Request::RuleList(_)
-        | Request::DecisionExplain(_)
-        | Request::RuleCheck(_)
-        | Request::RuleReload(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
+        | Request::ScheduleRemove(_) => Err(RpcError::new(ErrorName::Unsupported, "not served yet")),
+        Request::RuleList(_) => raw(methods::policy::list(session)),
+        Request::DecisionExplain(params) => raw(methods::policy::explain(session, &params)?),
+        Request::RuleCheck(params) => raw(methods::policy::check(session, params).await?),
+        Request::RuleReload(_) => raw(methods::policy::reload(session).await),
         Request::AgentAttach(params) => raw(methods::terminals::attach(session, params).await?),
         Request::AgentDetach(params) => raw(methods::terminals::detach(session, &params)?),
         Request::AgentWrite(params) => raw(methods::terminals::write(session, params).await?),
@@ -148,6 +157,24 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
+        of_messages => call_about_messages(session, of_messages).await,
+    }
+}
+
+/// Serves what is about messages.
+async fn call_about_messages(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::AgentSignal(params) => raw(methods::messages::signal(session, params).await?),
+        Request::InboxList(params) => raw(methods::messages::inbox(session, params).await?),
+        Request::MessageGet(params) => raw(methods::messages::get(session, params).await?),
+        Request::MessageSubmit(params) => raw(methods::messages::submit(session, params).await?),
+        Request::TopicPublish(params) => raw(methods::spread::publish(session, params).await?),
+        Request::AgentBroadcast(params) => raw(methods::spread::broadcast(session, params).await?),
+        Request::AgentAsk(params) => raw(methods::ask::ask(session, params).await?),
+        Request::DeadLetterList(params) => raw(methods::dead_letters::list(session, params).await?),
+        Request::DeadLetterReplay(params) => raw(methods::dead_letters::replay(session, params).await?),
+        Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
+        other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
 }
 
@@ -156,15 +183,15 @@ pub(super) fn check(session: &Session, request: &Request) -> Result<(), RpcError
     if !matches!(request, Request::CoreInitialize(_)) {
         tokens::check_alive(&session.shared, &session.caller)?;
     }
-    check_audience(session, request)?;
+    check_audience(session, request.method())?;
     tokens::check_scope(&session.caller, request)
 }
 
 /// Refuses what a caller may not do, and names the rule. Whether an agent asks for itself, the method checks.
-fn check_audience(session: &Session, request: &Request) -> Result<(), RpcError> {
-    let Some(row) = catalogue::find(request.method()) else { return Ok(()) };
+fn check_audience(session: &Session, method: &str) -> Result<(), RpcError> {
+    let Some(row) = catalogue::find(method) else { return Ok(()) };
     let allowed = match row.audience {
-        Audience::Anyone | Audience::OwnerOrOperator => true,
+        Audience::Anyone | Audience::OwnerOrOperator | Audience::Governed => true,
         Audience::Operator => session.caller.is_operator(),
     };
     if allowed {

@@ -1,14 +1,19 @@
 //! The methods of the catalogue, one module a profile or object.
 
+pub(super) mod actions;
 pub(super) mod agents;
 pub(super) mod apply;
+pub(super) mod ask;
 pub(super) mod audit;
 pub(super) mod core;
+pub(super) mod dead_letters;
 pub(super) mod install;
 pub(super) mod memory;
 pub(super) mod messages;
+pub(super) mod policy;
 mod retired;
 pub(super) mod security;
+pub(super) mod spread;
 pub(super) mod streams;
 pub(super) mod terminals;
 pub(super) mod vouch;

@@ -13,7 +13,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 3,
+    version: 4,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
@@ -30,6 +30,7 @@ pub(super) const DEFINITION: Definition = Definition {
             waiting INTEGER NOT NULL,
             given_up INTEGER NOT NULL,
             open_since INTEGER,
+            answered INTEGER,
             state TEXT NOT NULL,
             epoch INTEGER,
             reason TEXT,
@@ -122,6 +123,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::MessageExpired { message_id } => climb(step, *message_id, (Expired, BY_THE_NODE), None, None),
         Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
         Fact::MessageDropped { message_id, reason } => drop_for_good(step, *message_id, reason),
+        Fact::TurnCompleted { message_id: Some(message_id), .. } => answer(step, *message_id),
         _ => Ok(()),
     }
 }
@@ -257,6 +259,16 @@ fn drop_for_good(step: &Step<'_>, message: MessageId, reason: &str) -> Result<()
     Ok(())
 }
 
+/// Notes the first turn of its own agent that ended with a message. A program can name any message, also one that is
+/// none of its own or never was: then its turn answers nothing.
+fn answer(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
+    step.run(
+        "UPDATE message SET answered = coalesce(answered, ?3) WHERE id = ?1 AND target = ?2",
+        params![message.as_bytes(), step.agent()?.as_bytes(), int(step.pos)],
+    )?;
+    Ok(())
+}
+
 /// Puts a message on a rung. Every rung but the first ends its waiting.
 fn climb(
     step: &Step<'_>,
@@ -266,6 +278,10 @@ fn climb(
     reason: Option<&str>,
 ) -> Result<(), FoldError> {
     let place = place(step, message)?;
+    if *step.agent()?.as_bytes() != place.target {
+        // What another agent says of a message changes nothing of it.
+        return Ok(());
+    }
     let opens = matches!(rung, Rung::Injected | Rung::Observed);
     let gives_up = matches!(rung, Rung::Ambiguous | Rung::Rejected | Rung::Expired | Rung::DeadLettered);
     // A turn whose end was known before its beginning was noted does not begin again.

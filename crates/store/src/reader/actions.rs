@@ -1,10 +1,10 @@
 //! Pending actions and what was decided.
 
-use edgeplane_types::{ActionId, AgentId, Fact, Timestamp};
+use edgeplane_types::{ActionId, AgentId, Fact, Timestamp, decision::ActionKind};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
-use crate::{ActionRow, Resolution, VoteRow};
+use crate::{ActionRow, Resolution, VoteRow, model::kind_word, sqlite::uint};
 
 /// Which actions to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +46,8 @@ fn vote(conn: &Connection, pos: i64) -> rusqlite::Result<VoteRow> {
 fn resolution(conn: &Connection, pos: i64) -> rusqlite::Result<Resolution> {
     let event = event_at(conn, pos)?;
     match event.fact {
-        Fact::ActionResolved { outcome, answer, by, reason, .. } => {
-            Ok(Resolution { outcome, answer, by, reason, at: event.ts })
+        Fact::ActionResolved { outcome, answer, by, reason, told_by, .. } => {
+            Ok(Resolution { outcome, answer, by, reason, told_by, at: event.ts })
         }
         other => Err(misplaced(&other)),
     }
@@ -65,6 +65,33 @@ impl Reader {
                 .optional()?
                 .map(|places| action(conn, places))
                 .transpose()
+        })
+    }
+
+    /// The action that an agent opened under this idempotency key.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn action_by_key(&self, agent: &AgentId, key: &str) -> Result<Option<ActionRow>, ReadError> {
+        self.at_once(|conn| {
+            conn.prepare_cached("SELECT opened_pos, resolved_pos FROM action WHERE agent = ?1 AND key = ?2")?
+                .query_row(params![agent.as_bytes(), key], places)
+                .optional()?
+                .map(|places| action(conn, places))
+                .transpose()
+        })
+    }
+
+    /// How many actions of a kind an agent has that are not decided.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn pending_actions(&self, agent: &AgentId, kind: ActionKind) -> Result<u64, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FROM action WHERE agent = ?1 AND resolved_pos IS NULL AND kind = ?2",
+            )?
+            .query_row(params![agent.as_bytes(), kind_word(kind)], |row| uint(row, 0))
         })
     }
 

@@ -3,9 +3,9 @@
 use edgeplane_types::{AgentId, Epoch, Event, Fact, MessageId, Receipt, Rung, SafeLabel, Timestamp};
 use rusqlite::{OptionalExtension, Row, params, types::Type};
 
-use super::{ReadError, Reader, limit, misplaced};
+use super::{ReadError, Reader, committed, limit, misplaced};
 use crate::{
-    MessageRow, Waiting, WaitingRow, WaitingTotals,
+    CommittedEvent, MessageRow, Waiting, WaitingRow, WaitingTotals,
     sqlite::{int, json, maybe_moment, maybe_uint, uint},
 };
 
@@ -226,6 +226,50 @@ impl Reader {
                 .optional()
         })
     }
+
+    /// The first message to `target` from `principal` that says that it answers this one and fits.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn first_reply(
+        &self,
+        id: &MessageId,
+        (target, principal): (&AgentId, &SafeLabel),
+        fits: impl Fn(&MessageRow) -> bool,
+    ) -> Result<Option<MessageRow>, ReadError> {
+        let sql = format!(
+            "{MESSAGES} WHERE message.reply_to = ?1 AND message.sender =
+                 (SELECT id FROM sender WHERE target = ?2 AND principal = ?3)
+             ORDER BY message.accepted_pos"
+        );
+        self.with(|conn| {
+            let mut statement = conn.prepare_cached(&sql)?;
+            let mut rows = statement.query(params![id.as_bytes(), target.as_bytes(), principal.as_str()])?;
+            while let Some(row) = rows.next()? {
+                let found = message(row)?;
+                if fits(&found) {
+                    return Ok(Some(found));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// The `turn.completed` by which the agent that a message is for answered it first.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn turn_answering(&self, id: &MessageId) -> Result<Option<CommittedEvent>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT event.pos, event.body, event.hash
+                 FROM message JOIN event ON event.pos = message.answered WHERE message.id = ?1",
+            )?
+            .query_row([id.as_bytes()], committed)
+            .optional()
+        })
+    }
+
     /// The messages that say that they answer this one, in the order of their acceptance.
     ///
     /// # Errors

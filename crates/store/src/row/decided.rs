@@ -1,7 +1,7 @@
 //! What people and rules decide: pending actions, tokens, keys, policy.
 
 use edgeplane_types::{
-    AgentId, Channel, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp, TokenId, TokenKind,
+    AgentId, Channel, MessageId, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp, TokenId, TokenKind,
     decision::{Action, ActionOutcome, Verdict},
 };
 
@@ -42,6 +42,8 @@ pub struct Resolution {
     pub by: Vec<SafeLabel>,
     /// Why.
     pub reason: String,
+    /// The message by which the agent was told.
+    pub told_by: Option<MessageId>,
     /// When.
     pub at: Timestamp,
 }

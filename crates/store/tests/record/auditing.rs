@@ -4,6 +4,7 @@ use edgeplane_store::{Reader, open::DATABASE_NAME};
 use edgeplane_types::{Fact, StreamName};
 use rusqlite::Connection;
 
+use crate::decisions::decide_something;
 use crate::support::{Maker, assert_sound, audit, life, node, note, open, stream};
 
 /// Makes a record, changes it by `sql`, and finds a problem at `place` that says `what`.
@@ -15,6 +16,7 @@ fn check(sql: &str, place: Option<(StreamName, u64, &str)>, what: &str) {
     store.append(maker.batch(node(), (0..5).map(|number| note(&format!("note {number}"))))).unwrap();
     store.append(life(&maker, 1)).unwrap();
     store.append(life(&maker, 2)).unwrap();
+    decide_something(&store, &maker, 2);
     assert_sound(&store.reader());
     drop(store);
     let conn = Connection::open(dir.path().join(DATABASE_NAME)).unwrap();
@@ -101,6 +103,8 @@ fn bytes_that_are_no_event_are_named() {
 #[test]
 fn missing_and_changed_bodies_are_named() {
     check("DELETE FROM body", Some((stream(1), 4, "message.accepted")), "is missing");
+    check("DELETE FROM body", Some((stream(2), 10, "schedule.declared")), "is missing");
+    check("DELETE FROM body", Some((stream(2), 12, "action.opened")), "is missing");
     check("UPDATE body SET bytes = zeroblob(size)", None, "is not what its digest was made of");
 }
 
@@ -113,6 +117,17 @@ fn changed_row_of_a_model_is_named() {
         ("UPDATE message SET waiting = 1", "messages"),
         ("UPDATE memory_total SET keys = 7", "memory"),
         ("UPDATE segment SET to_offset = 1", "recordings"),
+        ("DELETE FROM lane", "messages"),
+        ("UPDATE sender SET served = 1", "messages"),
+        ("UPDATE rung_total SET messages = messages + 1", "messages"),
+        ("UPDATE schedule SET paused = 1", "schedules"),
+        ("DELETE FROM occurrence", "schedules"),
+        ("UPDATE action SET resolved_pos = NULL", "actions"),
+        ("DELETE FROM vote", "actions"),
+        ("UPDATE token SET revoked_pos = NULL", "tokens"),
+        ("UPDATE node_key SET public_key = 'other'", "keys"),
+        ("DELETE FROM refusal", "policies"),
+        ("DELETE FROM policy", "policies"),
     ] {
         check(sql, None, &format!("model `{model}` is not what the events make"));
     }

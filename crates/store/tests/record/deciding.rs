@@ -3,12 +3,12 @@
 use edgeplane_store::{ActionFilter, AppendError, Store};
 use edgeplane_types::{
     Fact, Scope, StreamName, Timestamp, TokenKind,
-    decision::{ActionOutcome, Verdict},
+    decision::{Action, ActionKind, ActionOutcome, Verdict},
 };
 
 use crate::{
     decisions::{action, action_id, label, opened, refusal, resolved, token, token_id, voted},
-    support::{Maker, agent, assert_sound, node, open, stream},
+    support::{Maker, agent, assert_sound, message, node, open, stream},
 };
 
 fn store() -> (tempfile::TempDir, Store, Maker) {
@@ -31,13 +31,19 @@ fn action_is_decided_once_and_about_one_digest() {
     store.append(maker.batch(stream(1), [opened(1, 1, 50), voted(1, "ann", "d")])).unwrap();
     let refused = |stream, fact, why| assert_refused(&store, &maker, (stream, fact), why);
     refused(stream(1), voted(1, "bob", "e"), "names another digest");
-    refused(stream(1), opened(1, 1, 50), "is opened already");
+    let again = Box::new(Action { idempotency_key: None, ..action(1, 1, 50) });
+    refused(stream(1), Fact::ActionOpened { action: again }, "is opened already");
+    let other = Box::new(Action { id: action_id(7), ..action(1, 1, 50) });
+    refused(stream(1), Fact::ActionOpened { action: other }, "key `key-1` of `asker` is used already");
     refused(stream(2), opened(1, 2, 50), "does not belong into stream");
     refused(stream(2), voted(1, "bob", "d"), "does not belong into stream");
     refused(stream(1), voted(9, "bob", "d"), "was not opened");
     refused(stream(1), resolved(9, ActionOutcome::Denied), "was not opened");
     let read = || store.reader().action(&action_id(1)).unwrap().unwrap();
     let pending = read();
+    let by_key = |asker, key| store.reader().action_by_key(&agent(asker), key).unwrap();
+    assert_eq!(by_key(1, "key-1").as_ref(), Some(&pending));
+    assert_eq!((by_key(1, "key-2"), by_key(2, "key-1")), (None, None));
     assert_eq!((pending.action, pending.votes.len(), pending.resolution), (action(1, 1, 50), 1, None));
 
     store
@@ -48,6 +54,7 @@ fn action_is_decided_once_and_about_one_digest() {
     assert_eq!((who, &decided.votes[0].verdict), (vec!["ann", "bob"], &Verdict::Approve));
     let resolution = decided.resolution.unwrap();
     assert_eq!((resolution.outcome, resolution.by.len()), (ActionOutcome::Approved, 2));
+    assert_eq!(resolution.told_by, Some(message(2)));
     assert_eq!(resolution.answer, Some(serde_json::json!({ "go": true })));
     assert!(resolution.at > decided.opened_at);
     refused(stream(1), resolved(1, ActionOutcome::Denied), "is resolved already");
@@ -84,6 +91,9 @@ fn pending_actions_are_listed_and_found_by_the_end_of_their_time() {
     assert_eq!(list(pending, None, 9), [1, 3].map(action_id));
     assert_eq!((list(pending, Some(2), 9), list(all, Some(2), 9)), (vec![], vec![action_id(4)]));
     assert_eq!(list(all, None, 9).len(), 4);
+    let count = |of, kind| store.reader().pending_actions(&agent(of), kind).unwrap();
+    assert_eq!((count(1, ActionKind::Approval), count(1, ActionKind::Question)), (2, 0));
+    assert_eq!(count(2, ActionKind::Approval), 0);
     assert_eq!((next(None), over(None, 40, 9)), (Some(40), vec![action_id(3)]));
 }
 

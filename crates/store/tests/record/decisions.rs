@@ -1,12 +1,39 @@
 //! Facts of schedules, actions, tokens and policy.
 
+use edgeplane_store::{Batch, Store};
 use edgeplane_types::{
     ActionId, AgentName, Channel, Epoch, Fact, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp,
     TokenId, TokenKind,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
+    schedule::RunCause,
 };
 
-use crate::support::{agent, message, text_body};
+use crate::support::{Maker, accepted, agent, message, node, stream, text_body};
+
+/// Something for every model that is about decisions, and a message that waits.
+pub(crate) fn decide_something(store: &Store, maker: &Maker, number: u8) {
+    let name: AgentName = "daily".parse().unwrap();
+    let due_at = Timestamp::from_micros(1);
+    let mut asked = action(number, number, 50);
+    let subject = text_body("subject");
+    asked.subject_digest = Some(subject.digest().to_string());
+    let facts = [
+        scheduled(&name, "schedule"),
+        Fact::ScheduleRan { name, due_at, message_id: message(number), cause: RunCause::Due },
+        Fact::ActionOpened { action: Box::new(asked) },
+        voted(number, "ann", "d"),
+        resolved(number, ActionOutcome::Approved),
+        accepted(number, number + 100),
+    ];
+    let batch = maker.batch(stream(number), facts);
+    let bodies = batch.bodies.iter().cloned().chain([subject]).collect();
+    store.append(Batch { bodies, ..batch }).unwrap();
+    let revoked = Fact::TokenRevoked { token_id: token_id(number), reason: "test".to_owned() };
+    let key = Fact::KeyCreated { key_id: label("key"), public_key: "public".to_owned() };
+    let loaded = Fact::PolicyLoaded { digest: "d".to_owned(), rules: 1, files: Vec::new() };
+    let facts = [token(number, "digest"), revoked, key, loaded, refusal(Some(number), 1)];
+    store.append(maker.batch(node(), facts)).unwrap();
+}
 
 pub(crate) fn label(text: &str) -> SafeLabel {
     text.parse().unwrap()
@@ -32,6 +59,7 @@ pub(crate) fn action(asker: u8, number: u8, expires: i64) -> Action {
         quorum: 2,
         expires_at: Timestamp::from_micros(expires),
         causation: Some(message(1)),
+        idempotency_key: Some(format!("key-{number}")),
     }
 }
 
@@ -51,6 +79,7 @@ pub(crate) fn resolved(number: u8, outcome: ActionOutcome) -> Fact {
         answer: Some(serde_json::json!({ "go": true })),
         by: vec![label("ann"), label("bob")],
         reason: "quorum".to_owned(),
+        told_by: Some(message(2)),
     }
 }
 

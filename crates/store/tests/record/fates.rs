@@ -213,3 +213,59 @@ fn answers_are_found_by_what_they_answer() {
     assert_eq!(replies(1, 1), [message(2)]);
     assert!(replies(4, 9).is_empty());
 }
+
+fn completed(number: u8, turn: u8) -> Fact {
+    Fact::TurnCompleted {
+        turn_id: edgeplane_types::TurnId::from_parts(1, [turn; 10]),
+        epoch: Epoch(1),
+        message_id: Some(message(number)),
+        output_digest: String::new(),
+        output_bytes: 0,
+        authority: None,
+    }
+}
+
+/// Proves MSG-061.
+#[test]
+fn only_the_agent_that_a_message_is_for_moves_or_answers_it() {
+    let (_dir, store, maker) = store([accepted(1, 1)]);
+    let reader = store.reader();
+    let row = || reader.message(&message(1)).unwrap().unwrap();
+    let answered = || {
+        reader.turn_answering(&message(1)).unwrap().map(|committed| match &committed.event.fact {
+            Fact::TurnCompleted { turn_id, .. } => *turn_id,
+            other => panic!("{other:?}"),
+        })
+    };
+    // A turn may name a message that never was, too.
+    let foreign = [observed(1, 1), turn_ended(1, 1), completed(1, 1), completed(9, 1)];
+    store.append(maker.batch(stream(2), [accepted(2, 2)])).unwrap();
+    store.append(maker.batch(stream(2), foreign)).unwrap();
+    assert_eq!((row().state, row().waiting, row().receipts.len()), (Rung::Accepted, true, 1));
+    assert_eq!(answered(), None);
+    store.append(maker.batch(stream(1), [injected(1, 1), completed(1, 2), completed(1, 3)])).unwrap();
+    assert_eq!(answered(), Some(edgeplane_types::TurnId::from_parts(1, [2; 10])), "the first one");
+    assert_sound(&reader);
+}
+
+/// Proves MSG-060.
+#[test]
+fn first_fitting_reply_of_one_sender_is_found() {
+    let answer = |target, number, principal: &str| {
+        accepted_with(target, number, |envelope| {
+            envelope.reply_to = Some(message(1));
+            envelope.source.principal = principal.parse().unwrap();
+        })
+    };
+    let (_dir, store, maker) = store([answer(1, 2, "other"), answer(1, 3, "one"), answer(1, 4, "one")]);
+    store.append(maker.batch(stream(2), [answer(2, 5, "one"), answer(2, 6, "none")])).unwrap();
+    let first = |target, principal: &str, not: u8| {
+        let from = (&agent(target), &principal.parse().unwrap());
+        let found = store.reader().first_reply(&message(1), from, |row| row.envelope.id != message(not));
+        found.unwrap().map(|row| row.envelope.id)
+    };
+    assert_eq!(first(1, "one", 0), Some(message(3)));
+    assert_eq!(first(1, "one", 3), Some(message(4)));
+    assert_eq!(first(2, "one", 5), None);
+    assert_eq!(first(1, "none", 0), None);
+}

@@ -77,6 +77,7 @@ fn agent_is_known_by_its_newest_epoch() {
         message_id: None,
         output_digest: String::new(),
         output_bytes: 0,
+        authority: None,
     };
     let event = NewEvent { consumed: Some(heard), ..maker.event(stream(1), report) };
     store.append(Batch { events: vec![event], ..Batch::default() }).unwrap();

@@ -6,6 +6,7 @@ use edgeplane_store::{AppendError, Damage, Health, Model, OpenError, Reader, Sto
 use edgeplane_types::Fact;
 use rusqlite::Connection;
 
+use crate::decisions::decide_something;
 use crate::support::{
     Maker, OPTIONS, Tmpfs, accepted, agent, assert_sound, audit, injected, life, node, note, open, stream,
 };
@@ -139,6 +140,7 @@ fn record_from_before_a_model_was_there_gets_it() {
     let maker = Maker::default();
     store.append(life(&maker, 1)).unwrap();
     store.append(maker.batch(stream(1), [accepted(1, 50), accepted(1, 51)])).unwrap();
+    decide_something(&store, &maker, 2);
     let expected = Model::ALL.map(|model| store.reader().model_digest(model).unwrap());
     drop(store);
     let conn = Connection::open(dir.path().join(DATABASE_NAME)).unwrap();

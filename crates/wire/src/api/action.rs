@@ -59,7 +59,7 @@ pub struct ListParams {
     /// Also those that are decided.
     #[serde(default)]
     pub all: bool,
-    /// Most to list.
+    /// Most to list, at most 200.
     #[serde(default = "page")]
     pub limit: u32,
 }
@@ -102,7 +102,7 @@ pub struct ActionView {
     pub action: Action,
     /// The name of the agent that asks.
     pub agent: String,
-    /// What is to be done, word for word.
+    /// What is to be done, word for word. Lists leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Value>,
     /// Who has said what so far.

@@ -86,6 +86,9 @@ pub struct SignalResult {
     /// Whether the key had been used for the same message before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
+    /// Why it will not come as far as was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Lists an agent's messages.
@@ -297,7 +300,7 @@ pub struct AskParams {
     /// The message that made the sender ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation: Option<MessageId>,
-    /// Longest wait in milliseconds.
+    /// Longest wait in milliseconds, a minute if it is left out. With 0 the answer is looked for and not waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Send what the agent says meanwhile as `ask/part` notifications, in order.
@@ -320,6 +323,9 @@ pub struct AskResult {
     /// Whether the time was over before an answer came. It may still come.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
+    /// Why there is no answer and none will come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// An answer to a question.
@@ -347,8 +353,10 @@ pub struct AskPart {
     pub number: u64,
     /// Of which kind, as the agent says.
     pub kind: SafeLabel,
-    /// What it said.
+    /// What it said, as it was said.
     pub text: String,
+    /// The same as a session is to see it, with the header of its source.
+    pub rendered: String,
 }
 
 /// Lists messages that did not reach their agent.

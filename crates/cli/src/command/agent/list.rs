@@ -48,7 +48,7 @@ pub(crate) struct ListArgs {
     offline: Option<PathBuf>,
 }
 
-fn parse_label(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_label(text: &str) -> Result<(String, String), String> {
     let (name, value) =
         text.split_once('=').ok_or_else(|| format!("`{text}` is not of the form NAME=VALUE"))?;
     Ok((name.to_owned(), value.to_owned()))

@@ -11,7 +11,14 @@ fn voted(principal: &str, verdict: Verdict) -> Fact {
 }
 
 fn resolved(outcome: ActionOutcome, by: &[&str]) -> Fact {
-    Fact::ActionResolved { action_id: id(), outcome, answer: None, by: labels(by), reason: "r".into() }
+    Fact::ActionResolved {
+        action_id: id(),
+        outcome,
+        answer: None,
+        by: labels(by),
+        reason: "r".into(),
+        told_by: None,
+    }
 }
 
 const DENY: Verdict = Verdict::Deny { reason: None };
@@ -36,6 +43,7 @@ fn facts_of_others_are_passed_over() {
             answer: None,
             by: Vec::new(),
             reason: String::new(),
+            told_by: None,
         },
     ];
     let state = State::fold(id(), &facts).unwrap().unwrap();
@@ -74,6 +82,10 @@ fn record_that_breaks_the_rules_is_not_believed() {
     check_corrupt(&[opening(1), other], Corrupt::Vote { id });
     check_corrupt(&[opening(1), yes("alpha")], Corrupt::Vote { id });
     check_corrupt(&[opening(3), yes("ada"), yes("ada")], Corrupt::Vote { id });
+    // Who has approved may still deny, and it says so.
+    let denied = resolved(ActionOutcome::Denied, &["ada"]);
+    assert!(State::fold(id, &[opening(2), yes("ada"), voted("ada", DENY), denied]).is_ok());
+    check_corrupt(&[opening(2), yes("ada"), voted("ada", DENY)], Corrupt::Unfounded { id });
     let words = Verdict::Answer { value: json!("yes") };
     check_corrupt(&[opening(1), voted("ada", words)], Corrupt::Vote { id });
 

@@ -109,7 +109,6 @@ impl Model {
         may && vote.principal.as_str() != "alpha"
             && vote.digest == digest()
             && (!self.is_restricted || vote.roles.contains(&label("ops")))
-            && !self.approved.contains(&vote.principal)
     }
 
     fn count(&mut self, vote: &Vote) {
@@ -154,7 +153,7 @@ proptest! {
             if let Ok(step) = state.step(input) {
                 let resolved = step.outputs.iter().filter(|output| matches!(output, Output::Resolved(_)));
                 resolutions += resolved.count();
-                facts.extend(step.outputs.iter().filter_map(|output| output.fact(id())));
+                facts.extend(step.outputs.iter().filter_map(|output| output.fact(id(), None)));
                 // What was decided is not touched.
                 prop_assert!(state.resolution().is_none() || step.state == state);
                 state = step.state;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use edgeplane_lifecycle::Input;
-use edgeplane_types::{AgentId, Epoch, ErrorName, Phase, Tenant, fact::Cause};
+use edgeplane_types::{AgentId, Epoch, ErrorName, Phase, PolicyAction, Tenant, fact::Cause};
 use edgeplane_wire::{
     api::agent::{
         AgentParams, AgentView, ChangeParams, ChangeResult, EpochView, EpochsResult, ListParams, ListResult,
@@ -15,6 +15,7 @@ use edgeplane_wire::{
 use super::{Session, agent, retired};
 use crate::{
     agent::{AgentHandle, Command, LifeRequest},
+    gate::Asked,
     record::Origin,
 };
 
@@ -67,6 +68,12 @@ pub(in crate::server) async fn get(session: &Session, params: &AgentParams) -> R
 
 async fn change(session: &Session, params: ChangeParams, input: Input) -> Result<ChangeResult, RpcError> {
     let agent = agent(session, &params.agent)?;
+    // Whoever owns the machine can end and suspend what runs on it, also under rules that permit nothing.
+    let is_brake = matches!(input, Input::Stop(_) | Input::Freeze);
+    if !(is_brake && session.caller.is_operator()) {
+        let asked = Asked::act(PolicyAction::Supervise, &session.caller, &agent);
+        session.shared.gate.decide(&session.shared, &asked)?;
+    }
     let request = LifeRequest::new(input, params.reason);
     let origin = Origin::actor(session.caller.actor());
     agent.ask(|reply| Command::Life(request, origin, reply)).await?

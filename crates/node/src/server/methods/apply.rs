@@ -18,6 +18,7 @@ use super::{Session, agents::reached};
 use crate::{
     agent::{self, AgentHandle, AgentIdentity, Birth, Command, LifeRequest},
     artifact,
+    profile::own_rules,
     record::{Draft, Origin, refused},
     shared::Shared,
 };
@@ -86,9 +87,13 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
         .iter()
         .map(|document| SourceFile { name: &document.file, text: &document.text })
         .collect();
-    let sourced = parse_set(&files).map_err(|problems| wrong(&problems))?;
+    let set = parse_set(&files).map_err(|problems| wrong(&problems))?;
+    if let Some(found) = set.schedules.first() {
+        let error = format!("{}:{}: kind Schedule is not served by this version", found.file, found.line);
+        return Err(RpcError::new(ErrorName::InvalidManifest, error));
+    }
     let mut manifests = Vec::new();
-    for found in sourced {
+    for found in set.agents {
         let document = params.documents.iter().find(|document| document.file == found.file);
         let folder = document.map_or("/", |document| document.folder.as_str());
         let folder: FilePath = folder.parse().map_err(|error| {
@@ -97,6 +102,12 @@ fn read(params: &ApplyParams) -> Result<Vec<Manifest>, RpcError> {
         let resolved = found.manifest.resolved_from(&folder).map_err(|error| {
             RpcError::new(ErrorName::InvalidManifest, format!("{}:{}: {error}", found.file, found.line))
         })?;
+        if let Err(problems) = own_rules(&resolved) {
+            let lines: Vec<String> =
+                problems.iter().map(|problem| format!("{}:{}: {problem}", found.file, found.line)).collect();
+            return Err(RpcError::new(ErrorName::InvalidManifest, lines.join("\n"))
+                .hint("nothing was changed; lines and columns are those of the rules' own text"));
+        }
         if let Some(what) = not_served(&resolved) {
             let error = format!("{}:{}: {what} is not served by this version", found.file, found.line);
             return Err(RpcError::new(ErrorName::InvalidManifest, error));
@@ -114,6 +125,9 @@ fn not_served(manifest: &Manifest) -> Option<&'static str> {
     }
     if spec.secrets.iter().any(|secret| secret.form == SecretForm::Fd) {
         return Some("spec.secrets[].as: fd");
+    }
+    if !spec.schedules.is_empty() {
+        return Some("spec.schedules");
     }
     None
 }

@@ -1,11 +1,14 @@
-//! Messages: send one, list them, look at one.
+//! Messages: send one, submit content, list them, look at one.
 
 use std::time::Duration;
 
+use edgeplane_driver::render;
 use edgeplane_store::{MessageRow, StoredBody};
-use edgeplane_types::{ErrorName, Ingress, MessageId, Proof, Receipt, Rung};
+use edgeplane_types::{Channel, ContentOrigin, ErrorName, Ingress, MessageId, Proof, Rung};
 use edgeplane_wire::{
-    api::message::{InboxParams, InboxResult, MessageParams, MessageView, SignalParams, SignalResult},
+    api::message::{
+        InboxParams, InboxResult, MessageParams, MessageView, SignalParams, SignalResult, SubmitParams,
+    },
     rpc::RpcError,
 };
 
@@ -19,10 +22,13 @@ use crate::{
 const WAIT_MS: u64 = 30_000;
 
 /// Longest wait for a rung in milliseconds: an hour.
-const WAIT_MS_MAX: u64 = 60 * 60 * 1_000;
+pub(super) const WAIT_MS_MAX: u64 = 60 * 60 * 1_000;
+
+/// Longest address of submitted content in bytes.
+const ORIGIN_BYTES_MAX: usize = 2_048;
 
 /// Most messages in one list.
-const LIST_MAX: u32 = 10_000;
+pub(super) const LIST_MAX: u32 = 10_000;
 
 pub(in crate::server) async fn signal(
     session: &Session,
@@ -52,18 +58,80 @@ pub(in crate::server) async fn signal(
         receipts: accepted.receipts,
         timed_out: false,
         duplicate: accepted.duplicate,
+        reason: None,
     };
     if let Some(rung) = wait.filter(|rung| *rung != Rung::Accepted) {
         let waiting = receipts_until(&session.shared.record, live, result.message_id, rung);
         let waited = tokio::time::timeout(Duration::from_millis(timeout_ms), waiting).await;
         result.timed_out = waited.is_err();
-        result.receipts = receipts(&session.shared.record, result.message_id)?;
+        let id = result.message_id;
+        if let Some(row) = session.shared.record.look_up(|reader| reader.message(&id))? {
+            result.reason = dead_end(&row);
+            result.receipts = row.receipts;
+        }
     }
     Ok(result)
 }
 
-fn receipts(record: &Record, id: MessageId) -> Result<Vec<Receipt>, RpcError> {
-    Ok(record.look_up(|reader| reader.message(&id))?.map(|row| row.receipts).unwrap_or_default())
+pub(in crate::server) async fn submit(
+    session: &Session,
+    params: SubmitParams,
+) -> Result<SignalResult, RpcError> {
+    if !matches!(params.channel, Channel::Tool | Channel::Document | Channel::Web) {
+        let what =
+            format!("content is submitted on `tool`, `document` or `web`, not on `{}`", params.channel);
+        return Err(RpcError::new(ErrorName::InvalidParams, what)
+            .hint("`edgeplane signal` says something in your own name"));
+    }
+    let agent = agent(session, &params.agent)?;
+    let saying = Saying {
+        channel: Some(params.channel),
+        priority: params.priority,
+        expires_in_ms: params.expires_in_ms,
+        idempotency_key: params.idempotency_key,
+        reply_to: params.reply_to,
+        origin: params.origin.map(checked_origin).transpose()?,
+        ..Saying::plain(params.parts, Ingress::Submit)
+    };
+    let accepted = admission::say(&session.shared, &session.caller, &agent, saying).await?;
+    session.effect.notify_one();
+    Ok(SignalResult {
+        message_id: accepted.message_id,
+        agent: agent.name.to_string(),
+        receipts: accepted.receipts,
+        timed_out: false,
+        duplicate: accepted.duplicate,
+        reason: None,
+    })
+}
+
+/// Where content was found, in printable characters on one line.
+fn checked_origin(origin: ContentOrigin) -> Result<ContentOrigin, RpcError> {
+    let uri = match origin.uri {
+        Some(uri) => {
+            let shown: String = render::clean(&uri).chars().filter(|c| !c.is_control()).collect();
+            if shown.is_empty() || shown.len() > ORIGIN_BYTES_MAX {
+                let what = format!("`origin.uri` has 1 to {ORIGIN_BYTES_MAX} bytes that can be printed");
+                return Err(RpcError::new(ErrorName::InvalidParams, what));
+            }
+            Some(shown)
+        }
+        None => None,
+    };
+    Ok(ContentOrigin { uri, ..origin })
+}
+
+/// Why a message comes no further, if that is so: it was given up and does not wait again.
+pub(super) fn dead_end(row: &MessageRow) -> Option<String> {
+    let why = match row.state {
+        _ if row.waiting => return None,
+        Rung::Accepted | Rung::Injected | Rung::Observed | Rung::TurnEnded => return None,
+        Rung::Expired => "its time was over before it was delivered",
+        Rung::Rejected | Rung::Ambiguous | Rung::DeadLettered => {
+            row.reason.as_deref().unwrap_or("no reason is known")
+        }
+    };
+    Some(format!("{}: {why}", row.state))
 }
 
 /// Waits until a message has come to a rung, or to an end before it.
@@ -74,13 +142,9 @@ async fn receipts_until(
     rung: Rung,
 ) {
     loop {
-        let Ok(reached) = receipts(record, id) else { return };
-        let is_end = |found: Rung| {
-            found == rung
-                || matches!(found, Rung::Rejected | Rung::Expired | Rung::DeadLettered)
-                || (found == Rung::TurnEnded)
-        };
-        if reached.iter().any(|receipt| is_end(receipt.rung)) {
+        let Ok(Some(row)) = record.look_up(|reader| reader.message(&id)) else { return };
+        let is_end = |found: Rung| found == rung || found == Rung::TurnEnded;
+        if dead_end(&row).is_some() || row.receipts.iter().any(|receipt| is_end(receipt.rung)) {
             return;
         }
         loop {
@@ -158,7 +222,7 @@ pub(super) fn visible(session: &Session, id: MessageId) -> Result<MessageRow, Rp
     Ok(row)
 }
 
-fn view(record: &Record, row: MessageRow, agent: &str) -> Result<MessageView, RpcError> {
+pub(super) fn view(record: &Record, row: MessageRow, agent: &str) -> Result<MessageView, RpcError> {
     let envelope = row.envelope;
     let digest = envelope.content_digest.parse();
     let body = match digest {

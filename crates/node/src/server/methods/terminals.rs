@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use base64::Engine as _;
-use edgeplane_types::{AgentId, Epoch, ErrorName, Tenant};
+use edgeplane_types::{AgentId, Epoch, ErrorName, PolicyAction, Tenant};
 use edgeplane_wire::{
     api::{
         Empty,
@@ -21,6 +21,7 @@ use edgeplane_wire::{
 use super::{Session, agent, check_owner};
 use crate::{
     agent::Command,
+    gate::Asked,
     record::{Origin, chain},
     recordings::{self, RecordingError, Segment, Timed},
     server::dispatch::decoded,
@@ -52,6 +53,8 @@ pub(in crate::server) async fn attach(
     params: AttachParams,
 ) -> Result<AttachResult, RpcError> {
     let handle = agent(session, &params.agent)?;
+    let action = if params.control { PolicyAction::Control } else { PolicyAction::Attach };
+    session.shared.gate.decide(&session.shared, &Asked::act(action, &session.caller, &handle))?;
     let origin = Origin::actor(session.caller.actor());
     let outbound = session.outbound.clone();
     let result = handle.ask(|reply| Command::Attach(params, origin, outbound, reply)).await??;

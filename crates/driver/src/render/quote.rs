@@ -1,0 +1,240 @@
+//! What a session is told when an epoch begins that goes on with an older one: facts, then quotations.
+//!
+//! Nothing here is a summary: a summary would be content without a speaker. A quotation is the original rendering,
+//! each line behind a sign that no live message begins with. Which items are handed in, and from where, is the
+//! caller's business.
+
+use edgeplane_types::{
+    Channel, Continuity, Epoch, Ingress, MessageId, Part, SafeLabel, fact::Cause, life::ExitStatus,
+};
+
+use super::{Attempt, Bounds, Heading, MARK, Rendered, content, grouped, header};
+
+/// What stands before each line of a quotation.
+pub const QUOTE: &str = "> ";
+
+/// Longest list of ids in one line; the rest is counted.
+pub const WAITING_SHOWN_MAX: usize = 16;
+
+/// How much is quoted of one output of the agent's own, in bytes.
+pub const OWN_BYTES_MAX: usize = 4 << 10;
+
+/// What becomes of a turn that an epoch's end cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOpen {
+    /// Its message is delivered once more.
+    Retried,
+    /// Somebody is asked.
+    Asked,
+    /// It stays interrupted.
+    Dropped,
+}
+
+/// A turn that had begun and not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenTurn {
+    /// The message that began it.
+    pub message_id: MessageId,
+    /// What becomes of it.
+    pub becomes: LeftOpen,
+}
+
+/// What is known of the epoch that begins. Words of the glossary, numbers and ids: nothing that anybody has written.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The node, as its messages name it.
+    pub principal: &'a SafeLabel,
+    /// The epoch that begins.
+    pub epoch: Epoch,
+    /// Why it begins.
+    pub cause: Cause,
+    /// How the epoch before it ended, if there was one.
+    pub last_end: Option<ExitStatus>,
+    /// How much of the former context there is.
+    pub continuity: Continuity,
+    /// The turn that was open.
+    pub open_turn: Option<OpenTurn>,
+    /// Messages that wait, the next one first; a caller may leave out what is beyond [`WAITING_SHOWN_MAX`].
+    pub waiting: &'a [MessageId],
+    /// How many wait in all.
+    pub waiting_count: u64,
+}
+
+/// One thing that was said before.
+#[derive(Debug, Clone, Copy)]
+pub enum Quotation<'a> {
+    /// A message to the agent.
+    Message {
+        /// Which.
+        id: MessageId,
+        /// As the session saw it.
+        rendered: &'a Rendered,
+    },
+    /// The agent's own answer to a message.
+    Turn {
+        /// Which one it answered, if it said so.
+        message_id: Option<MessageId>,
+        /// The answer.
+        text: &'a str,
+    },
+    /// Something that the agent told besides.
+    Item {
+        /// Of which kind.
+        kind: &'a SafeLabel,
+        /// What.
+        text: &'a str,
+    },
+}
+
+/// The system message with which a session goes on: facts first, then the last of `items`, which are in their order.
+///
+/// Every line of it is the node's or a quotation, so all of them are head lines and a terminal comments them out. A
+/// terminal without a comment sign must not be typed it: to a shell the sign of a quotation is a redirection.
+#[must_use]
+pub fn rehydration(facts: &Facts<'_>, items: &[Quotation<'_>], bounds: Bounds) -> Rendered {
+    let Chosen { quotations, older, too_long } = choose(items, bounds);
+    let mut lines = fact_lines(facts);
+    if !too_long.is_empty() {
+        lines.push(format!("too long to be quoted: {}", listed(&too_long, count(too_long.len()))));
+    }
+    lines.push(match (quotations.len(), older) {
+        (0, 0) => "quoted: nothing".to_owned(),
+        (quoted, 0) => format!("quoted: {}, oldest first", items_of(quoted)),
+        (quoted, older) => {
+            format!("quoted: {}, oldest first; {} left out", items_of(quoted), older_of(older))
+        }
+    });
+    lines.extend(quotations.into_iter().rev().flatten());
+    Rendered::written(lines)
+}
+
+fn fact_lines(facts: &Facts<'_>) -> Vec<String> {
+    let head = header(Heading {
+        channel: Channel::System,
+        principal: facts.principal,
+        ingress: Ingress::Node,
+        attempt: Attempt::First,
+    });
+    let mut lines = vec![
+        head,
+        format!("epoch: {}", facts.epoch),
+        format!("cause: {}", cause_word(facts.cause)),
+        format!("continuity: {}", continuity_word(facts.continuity)),
+    ];
+    lines.extend(facts.last_end.map(|end| format!("end of the epoch before: {end}")));
+    lines.push(match &facts.open_turn {
+        None => "open turn: none".to_owned(),
+        Some(turn) => format!("open turn: {}, {}", turn.message_id, becomes_word(turn.becomes)),
+    });
+    lines.push(match facts.waiting_count {
+        0 => "waiting messages: none".to_owned(),
+        waiting => format!("waiting messages: {}: {}", grouped(waiting), listed(facts.waiting, waiting)),
+    });
+    lines
+}
+
+/// Ids in one line, and how many of all are not in it.
+fn listed(ids: &[MessageId], all: u64) -> String {
+    let shown: Vec<String> = ids.iter().take(WAITING_SHOWN_MAX).map(ToString::to_string).collect();
+    let line = shown.join(" ");
+    match all.saturating_sub(count(shown.len())) {
+        0 => line,
+        more => format!("{line} and {} more", grouped(more)).trim_start().to_owned(),
+    }
+}
+
+fn count(items: usize) -> u64 {
+    u64::try_from(items).unwrap_or(u64::MAX)
+}
+
+fn items_of(quoted: usize) -> String {
+    if quoted == 1 { "the last item".to_owned() } else { format!("the last {quoted} items") }
+}
+
+fn older_of(older: usize) -> String {
+    if older == 1 { "1 older one is".to_owned() } else { format!("{older} older ones are") }
+}
+
+/// What is quoted, newest first, and what is not.
+struct Chosen {
+    quotations: Vec<Vec<String>>,
+    older: usize,
+    too_long: Vec<MessageId>,
+}
+
+/// The newest items that fit. One that is too long by itself is passed over and named: it is not cut, because a
+/// quotation is the original, and it does not take the older ones with it.
+fn choose(items: &[Quotation<'_>], bounds: Bounds) -> Chosen {
+    let mut chosen = Chosen { quotations: Vec::new(), older: 0, too_long: Vec::new() };
+    let mut left = bounds.quoted_bytes;
+    for (place, item) in items.iter().enumerate().rev() {
+        let lines = quoted(item, bounds);
+        let bytes = lines.iter().fold(0_usize, |sum, line| sum.saturating_add(line.len()).saturating_add(1));
+        match (left.checked_sub(bytes), item) {
+            (Some(rest), _) => {
+                left = rest;
+                chosen.quotations.push(lines);
+            }
+            (None, Quotation::Message { id, .. }) if bytes > bounds.quoted_bytes => chosen.too_long.push(*id),
+            (None, _) => {
+                chosen.older = place.saturating_add(1);
+                break;
+            }
+        }
+    }
+    chosen
+}
+
+fn quoted(item: &Quotation<'_>, bounds: Bounds) -> Vec<String> {
+    let behind_sign = |line: &str| format!("{QUOTE}{line}");
+    match item {
+        Quotation::Message { rendered, .. } => rendered.lines().map(behind_sign).collect(),
+        Quotation::Turn { message_id: Some(id), text } => own(&format!("turn {id}"), text, bounds),
+        Quotation::Turn { message_id: None, text } => own("turn", text, bounds),
+        Quotation::Item { kind, text } => own(&format!("item {kind}"), text, bounds),
+    }
+}
+
+/// What the agent said itself. It may repeat what others told it, so it is cleaned, escaped and marked like theirs.
+fn own(what: &str, text: &str, bounds: Bounds) -> Vec<String> {
+    let bytes_max = OWN_BYTES_MAX.min(bounds.content_bytes);
+    let content = content::shown(&[Part::Text { text: text.to_owned() }], bytes_max);
+    let mut lines = vec![format!("{QUOTE}[OWN OUTPUT {what}]")];
+    lines.extend(content.lines.iter().map(|line| format!("{QUOTE}{MARK}{line}")));
+    if content.is_cut {
+        let bytes = grouped(count(text.len()));
+        lines.push(format!("{QUOTE}[… {bytes} bytes in all; the beginning is quoted]"));
+    }
+    lines
+}
+
+fn cause_word(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Request => "request",
+        Cause::Manifest => "manifest",
+        Cause::RestartPolicy => "restart_policy",
+        Cause::Probe => "probe",
+        Cause::Update => "update",
+        Cause::Recovery => "recovery",
+    }
+}
+
+fn continuity_word(continuity: Continuity) -> &'static str {
+    match continuity {
+        Continuity::Full => "full",
+        Continuity::Partial => "partial",
+        Continuity::None => "none",
+    }
+}
+
+fn becomes_word(becomes: LeftOpen) -> &'static str {
+    match becomes {
+        LeftOpen::Retried => "retried",
+        LeftOpen::Asked => "asked",
+        LeftOpen::Dropped => "dropped",
+    }
+}
+
+#[cfg(test)]
+#[path = "quote/tests.rs"]
+mod tests;

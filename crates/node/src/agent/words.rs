@@ -1,0 +1,50 @@
+//! What a program's own words belong to and weigh, decided when they are said: later the turns that were open then
+//! are not to be told from others any more.
+
+use edgeplane_types::{AgentId, Authority, Epoch, MessageId};
+
+use super::Actor;
+use crate::caller::AGENT_AUTHORITY_MAX;
+
+impl Actor {
+    /// A message that the program names, if it is one of its own: of another's nobody but its agent can say anything.
+    pub(super) fn own_message(&self, named: MessageId) -> Option<MessageId> {
+        match self.shared.record.look_up(|reader| reader.message(&named)) {
+            Ok(row) => {
+                let own = row.filter(|row| row.envelope.target == self.identity.id);
+                if own.is_none() {
+                    tracing::info!(agent = %self.identity.name, message = %named, "it names no message of its own");
+                }
+                own.map(|_| named)
+            }
+            // What cannot be looked up is believed; the record's own rules hold all the same.
+            Err(_) => Some(named),
+        }
+    }
+
+    /// The message whose turn an item belongs to: the one that it names, or the only one that the program has.
+    pub(super) fn turn_of_item(&self, epoch: Epoch, named: Option<MessageId>) -> Option<MessageId> {
+        if let Some(named) = named {
+            return self.own_message(named);
+        }
+        let id: AgentId = self.identity.id;
+        let open = self.shared.record.look_up(|reader| reader.open_turns(&id, epoch, 2)).ok()?;
+        let mut has = open.into_iter().map(|turn| turn.message_id).chain(self.delivery.in_flight());
+        let first = has.next()?;
+        has.all(|other| other == first).then_some(first)
+    }
+
+    /// What the program's words weigh now: no more than the lightest message that it has.
+    pub(super) fn weight_of_words(&self, epoch: Epoch) -> Authority {
+        let id: AgentId = self.identity.id;
+        let lightest = self.shared.record.look_up(|reader| {
+            let open = reader.open_authority(&id, epoch)?;
+            let on_its_way = match self.delivery.in_flight() {
+                Some(message_id) => reader.message(&message_id)?.map(|row| row.envelope.authority),
+                None => None,
+            };
+            Ok([open, on_its_way].into_iter().flatten().fold(AGENT_AUTHORITY_MAX, Authority::at_most))
+        });
+        lightest.unwrap_or(Authority::Untrusted)
+    }
+}
