@@ -264,6 +264,10 @@ fn kill_at_any_moment_of_a_rotation_leaves_one_key() {
         known.insert(key.key_id.to_string());
     }
     assert!(known.len() > 2, "some rotations were done: {known:?}");
+    // Nor was a seed ever missing, which another key would have hidden.
+    for (kind, id, actor) in events_of_keys(&node) {
+        assert!(actor["kind"] == "operator" || actor["rule"] == "first-key", "{kind} {id} {actor}");
+    }
     node.verify();
 }
 
