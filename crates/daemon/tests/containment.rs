@@ -489,7 +489,7 @@ fn seven_identities_are_told_apart(node: &Node) {
     let [alpha, beta] = ["alpha", "beta"].map(|name| node.get(name).status.identities);
     let seen = serde_json::to_value(&alpha).unwrap();
     let names: Vec<&String> = seen.as_object().unwrap().keys().collect();
-    assert_eq!(names, ["audit", "authority", "memory", "network", "principal", "process", "session"]);
+    assert_eq!(names, ["process", "session", "network", "principal", "memory", "authority", "audit"]);
     for identities in [&alpha, &beta] {
         let process = &identities.process;
         assert!(process.process.is_some() && process.shim.is_some() && !process.executable.is_empty());

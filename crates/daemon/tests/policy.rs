@@ -4,7 +4,7 @@
 use std::fs;
 
 use edgeplane_testkit::{Connection, Node, terminal, wait::eventually};
-use edgeplane_types::ErrorName;
+use edgeplane_types::{ErrorName, Phase};
 use serde_json::{Value, json};
 
 /// A connection as the agent itself: whatever arrives on its epoch's own socket is at most that agent.
@@ -168,6 +168,21 @@ fn rates_hold_and_a_flood_of_refusals_is_counted() {
     let events = facts(&node, "request.refused").len();
     assert!(events <= 20, "{events} events");
     assert_eq!(node.inbox("b").len(), 3);
+}
+
+/// Proves POL-030.
+#[test]
+fn brake_works_under_rules_that_permit_nothing() {
+    let node = Node::start();
+    node.run("a", &terminal("a", CAT, ""));
+    write_rules(&node, "node/own.cedar", "@id(\"nothing\") forbid (principal, action, resource);");
+    eventually("it is in force", || is_in_force(&node, "nothing"));
+    let mut operator = node.connect();
+    assert_eq!(say(&mut operator, "a", "hello").unwrap_err().0, ErrorName::PolicyBlocked);
+    let restart = operator.try_raw("runtime/agent.restart", json!({ "agent": "a" })).unwrap_err();
+    assert_eq!(restart.name(), ErrorName::PolicyBlocked);
+    operator.try_raw("runtime/agent.stop", json!({ "agent": "a" })).unwrap();
+    node.wait("a", Phase::Stopped);
 }
 
 /// Proves POL-029.

@@ -1,5 +1,5 @@
 //! What a program is told when it begins anew: facts, then what was said before, as it was said.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on ends at once")]
 
 use std::path::{Path, PathBuf};
 

@@ -29,7 +29,7 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups env -i \
 /// Run as nobody.
 const INSIDE: &str = r#"
 until_so() { for _ in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.05; done; echo "never: $*" >&2; exit 1; }
-process() { edgeplane agent get shell -o json | tr -d ' \n' | sed 's/.*"status":.*"process":{"bootId":"[^"]*","pid":\([0-9]*\).*/\1/'; }
+process() { edgeplane agent get shell -o json | tr -d ' \n' | sed 's/.*"status":.*"process":{[^}]*"pid":\([0-9]*\).*/\1/'; }
 main_pid() { systemctl --user show -p MainPID --value edgeplane.service; }
 another_answers() { [ "$(main_pid)" != "$1" ] && edgeplane daemon status; }
 /lib/systemd/systemd --user >"$HOME/systemd.log" 2>&1 &

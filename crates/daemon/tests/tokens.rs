@@ -67,7 +67,9 @@ fn revoke(node: &Node, token_id: TokenId) {
 
 fn refused(result: Result<Value, RpcError>, rule: &str) {
     let error = result.unwrap_err();
-    assert_eq!(error.name(), ErrorName::PermissionDenied, "{error}");
+    let by_policy = rule == "no-permit of the node";
+    let name = if by_policy { ErrorName::PolicyBlocked } else { ErrorName::PermissionDenied };
+    assert_eq!(error.name(), name, "{error}");
     assert!(error.message.ends_with(&format!("rule {rule}")), "{error}");
 }
 
@@ -122,7 +124,7 @@ fn service_speaks_as_itself_and_no_more() {
     );
     refused(connection.try_raw("runtime/message.get", sent.clone()), "scope-read");
     refused(connection.try_raw("runtime/agent.list", json!({})), "scope-read");
-    refused(connection.try_raw("runtime/agent.stop", json!({ "agent": "listener" })), "operators-only");
+    refused(connection.try_raw("runtime/agent.stop", json!({ "agent": "listener" })), "scope-supervise");
     refused(
         connection.try_raw(
             "security/token.create",
@@ -315,14 +317,16 @@ fn token_of_an_epoch_dies_with_it() {
     let seen = recorded(&node, &signal(&mut connection));
     assert_eq!((&seen["channel"], &seen["authority"]), (&json!("peer"), &json!("delegated")));
     assert!(connection.try_raw("runtime/inbox.list", json!({ "agent": "listener" })).is_ok());
-    refused(connection.try_raw("runtime/agent.stop", json!({ "agent": "listener" })), "operators-only");
+    refused(
+        connection.try_raw("runtime/agent.stop", json!({ "agent": "listener" })),
+        "no-permit of the node",
+    );
     refused(connection.try_raw("security/token.epoch", json!({})), "epoch-token-from-a-token");
     refused(node.connect().try_raw("security/token.epoch", json!({})), "agents-only");
-    let made_of_it = node
-        .events("", &[])
-        .iter()
-        .skip(before)
-        .all(|view| view.event["type"] == "message.accepted" || view.event["type"] == "message.injected");
+    let made_of_it = node.events("", &[]).iter().skip(before).all(|view| {
+        let kind = view.event["type"].as_str().unwrap();
+        ["message.accepted", "message.injected", "request.refused"].contains(&kind)
+    });
     assert!(made_of_it, "nothing is recorded of a token of an epoch");
 
     // It outlives the daemon, and not the epoch.
@@ -436,7 +440,7 @@ fn thief(options: NodeOptions) {
     assert_eq!(told.as_object().unwrap().len(), 6);
     for (what, told) in told.as_object().unwrap() {
         assert_eq!(told["caller"]["principal"], "thief", "{what}: {told}");
-        assert_eq!(told["stopped"], "permission_denied", "{what}: {told}");
+        assert_eq!(told["stopped"], "policy_blocked", "{what}: {told}");
         assert!(told["caller"]["note"].as_str().unwrap().contains("a token was shown"), "{what}: {told}");
         let seen = recorded(&node, &json!({ "message_id": told["sent"] }));
         assert_eq!((&seen["channel"], &seen["source"]), (&json!("peer"), &json!("thief")), "{what}");

@@ -151,7 +151,7 @@ fn drivers_and_substrates() {
     check(&driven("native"), &[(5, "spec.driver", "found `native`, expected a mapping")]);
     check(
         &driven("{type: native, comment: x}"),
-        &[(5, "spec.driver.comment", "expected one of stdio, type")],
+        &[(5, "spec.driver.comment", "expected one of type, stdio")],
     );
     check(&driven("{type: terminal, submit: ''}"), &[(5, "spec.driver.submit", "found an empty text")]);
     check_spec("substrate: {type: tmux}", &[(SPEC, "spec.substrate.type", "substrate `tmux` is not served")]);
@@ -263,7 +263,7 @@ fn supervision() {
     );
     check_spec(
         "restart: {maxRestarts: 5}",
-        &[(SPEC, "spec.restart.maxRestarts", "one of backoff, breaker, policy")],
+        &[(SPEC, "spec.restart.maxRestarts", "one of policy, backoff, breaker")],
     );
     check_spec("health: {}", &[(SPEC, "spec.health", "at least one of exec, quietFor, ping")]);
     check_spec("health: {exec: {command: []}}", &[(SPEC, "spec.health.exec.command", "at least 1 entry")]);

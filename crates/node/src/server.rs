@@ -104,7 +104,8 @@ pub(crate) async fn call_for_agent(
         opened: Arc::default(),
         effect,
     };
-    let result = match Request::read(method, params) {
+    let allowed = dispatch::check_audience(&session, method);
+    let result = match allowed.and_then(|()| Request::read(method, params)) {
         Ok(request) => dispatch::call(&session, request).await,
         Err(error) => Err(error),
     };

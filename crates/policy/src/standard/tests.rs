@@ -48,7 +48,7 @@ fn agents_may_send_to_agents_of_their_tenant_and_nothing_else() {
     let class = message(SubjectKind::Agent, Channel::Peer);
     check(&class, "agents-to-agents", Some(Authority::Delegated));
     check(&Class { hops: 16, ..class.clone() }, "agents-to-agents", Some(Authority::Delegated));
-    check(&Class { hops: 17, ..class.clone() }, "no-permit", None);
+    check(&Class { hops: 17, ..class.clone() }, "hop-limit", None);
     let light = Class { authority: Authority::Untrusted, ..class.clone() };
     check(&light, "agents-to-agents", Some(Authority::Untrusted));
     let Decision::Permit(permit) = RULES.judge(&class, NO_AGENTS) else { panic!("refused") };
@@ -79,7 +79,7 @@ fn agents_may_send_to_themselves() {
         Arc::make_mut(&mut class.subject).name = "beta".parse().unwrap();
         let (_, authority) = outcome(&class);
         assert_eq!(authority, Some(Authority::Delegated), "{channel}");
-        check(&Class { hops: 17, ..class }, "no-permit", None);
+        check(&Class { hops: 17, ..class }, "hop-limit", None);
     }
     check(&message(SubjectKind::Agent, Channel::Scheduler), "no-permit", None);
 }
