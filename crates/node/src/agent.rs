@@ -435,7 +435,7 @@ impl Actor {
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::View(reply) => drop(reply.send(self.view())),
             Command::Signal(admitted, reply) => {
-                let result = self.accept(*admitted, |_id| Vec::new()).await;
+                let result = self.accept_next(*admitted).await;
                 drop(reply.send(result));
                 self.pump().await;
             }

@@ -50,6 +50,22 @@ pub(super) struct Delivery {
     /// sees it, so it is asked once.
     settled: Option<Epoch>,
     retry_at: Option<Instant>,
+    /// A message that was just accepted into an empty inbox: what is next, without looking it up.
+    fresh: Option<Fresh>,
+}
+
+/// A message as it was accepted, with its content; without content it may not be what is next.
+#[derive(Debug)]
+struct Fresh {
+    row: MessageRow,
+    parts: Vec<Part>,
+}
+
+impl Fresh {
+    /// Whether it can be delivered now to who takes nothing lighter than this.
+    fn is_next(&self, lightest: Authority) -> bool {
+        !self.parts.is_empty() && self.row.envelope.authority <= lightest
+    }
 }
 
 impl Delivery {
@@ -136,6 +152,18 @@ impl Actor {
         for fact in along(message_id) {
             self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         }
+        let row = MessageRow {
+            accepted_pos: 0,
+            envelope: envelope.clone(),
+            receipts: Vec::new(),
+            state: Rung::Accepted,
+            waiting: true,
+            epoch: None,
+            reason: None,
+            expires_at: envelope.expires_at,
+            given_up: false,
+            dropped: None,
+        };
         let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
         let accepted = self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
@@ -145,6 +173,7 @@ impl Actor {
             self.arm_expiry();
         }
         let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
+        self.delivery.fresh = Some(Fresh { row, parts: Vec::new() });
         Ok(Accepted { message_id, receipts, duplicate: false })
     }
 
@@ -167,16 +196,39 @@ impl Actor {
         self.shared.record.look_up(|reader| reader.message_by_idempotency(&target, &principal, key))
     }
 
+    /// Accepts a message; in an empty inbox it is the next, which [`Self::pump`] is told. Call that right behind this.
+    pub(super) async fn accept_next(&mut self, admitted: Admitted) -> Result<Accepted, RpcError> {
+        let id = self.identity.id;
+        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id));
+        let parts = matches!(waiting, Ok(0)).then(|| admitted.saying.parts.clone());
+        self.delivery.fresh = None;
+        let result = self.accept(admitted, |_id| Vec::new()).await;
+        self.delivery.fresh = match (self.delivery.fresh.take(), parts) {
+            (Some(fresh), Some(parts)) => Some(Fresh { parts, ..fresh }),
+            _ => None,
+        };
+        result
+    }
+
     /// Sends the next waiting message on its way, if the agent can take one.
     pub(super) async fn pump(&mut self) {
+        // It holds for this moment only: whatever happens next may settle it, or put another before it.
+        let mut fresh = self.delivery.fresh.take();
         while self.delivery.in_flight.is_none() && self.can_take() {
             let (id, lightest) = (self.identity.id, self.lightest());
-            let waiting = self.shared.record.look_up(|reader| reader.next_deliverable(&id, lightest, 1));
-            let Some(row) = waiting.ok().and_then(|rows| rows.into_iter().next()) else { return };
+            let (row, parts) = match fresh.take().filter(|fresh| fresh.is_next(lightest)) {
+                Some(Fresh { row, parts }) => (row, Some(parts)),
+                None => {
+                    let found =
+                        self.shared.record.look_up(|reader| reader.next_deliverable(&id, lightest, 1));
+                    let Some(row) = found.ok().and_then(|rows| rows.into_iter().next()) else { return };
+                    (row, None)
+                }
+            };
             if row.envelope.mode == DeliveryMode::Queue && self.waits_for_turn() {
                 return;
             }
-            if !self.send(row).await {
+            if !self.send(row, parts).await {
                 return;
             }
         }
@@ -198,7 +250,7 @@ impl Actor {
     }
 
     /// Sends one message, or settles it without; tells whether another may follow.
-    async fn send(&mut self, row: MessageRow) -> bool {
+    async fn send(&mut self, row: MessageRow, parts: Option<Vec<Part>>) -> bool {
         // One that waits although it was on its way before is waiting for its second attempt.
         let attempt = if was_tried(&row) { Attempt::Again } else { Attempt::First };
         let (envelope, expires_at) = (row.envelope, row.expires_at);
@@ -208,7 +260,7 @@ impl Actor {
             self.expire().await;
             return false;
         }
-        let parts = match self.content(&envelope) {
+        let parts = match parts.map_or_else(|| self.content(&envelope), Ok) {
             Ok(parts) => parts,
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
