@@ -152,18 +152,7 @@ impl Actor {
         for fact in along(message_id) {
             self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         }
-        let row = MessageRow {
-            accepted_pos: 0,
-            envelope: envelope.clone(),
-            receipts: Vec::new(),
-            state: Rung::Accepted,
-            waiting: true,
-            epoch: None,
-            reason: None,
-            expires_at: envelope.expires_at,
-            given_up: false,
-            dropped: None,
-        };
+        let row = just_accepted(&envelope);
         let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
         let accepted = self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
@@ -457,6 +446,22 @@ fn is_ambiguous(row: &MessageRow) -> bool {
 /// Whether a message was on its way before: it was written to a program whose turn was cut short, or may have been.
 fn was_tried(row: &MessageRow) -> bool {
     is_ambiguous(row) || row.receipts.iter().any(|receipt| receipt.rung == Rung::Injected)
+}
+
+/// A message that nothing has happened to yet.
+fn just_accepted(envelope: &Envelope) -> MessageRow {
+    MessageRow {
+        accepted_pos: 0,
+        envelope: envelope.clone(),
+        receipts: Vec::new(),
+        state: Rung::Accepted,
+        waiting: true,
+        epoch: None,
+        reason: None,
+        expires_at: envelope.expires_at,
+        given_up: false,
+        dropped: None,
+    }
 }
 
 /// A message was written, as its shim says or left in the recording.
