@@ -71,11 +71,15 @@ impl EpochGroup {
     /// Ends every process of the work, frozen or not, however quickly it forks; see [`Self::wait_empty`] for the end.
     ///
     /// Where the kernel cannot do it at once they are killed one by one until none is found or the deadline passes.
+    /// A group whose maker died before it made the work's part has none.
     ///
     /// # Errors
     /// When the kernel refuses or the processes cannot be listed.
     pub fn kill(&self, deadline: Deadline) -> Result<(), CgroupError> {
         let work = self.work_dir();
+        if !work.exists() {
+            return Ok(());
+        }
         match &self.tree {
             Tree::V2(_) => {
                 let path = work.join("cgroup.kill");
@@ -91,12 +95,15 @@ impl EpochGroup {
         kill_each(&work, deadline)
     }
 
-    /// Whether no process of the work is left; a zombie is none.
+    /// Whether no process of the work is left; a zombie is none, and a group that is not there has none.
     ///
     /// # Errors
     /// When the state cannot be read.
     pub fn is_empty(&self) -> Result<bool, CgroupError> {
         let work = self.work_dir();
+        if !work.exists() {
+            return Ok(true);
+        }
         match &self.tree {
             Tree::V2(_) => Ok(!file::flag(&file::read(&work.join("cgroup.events"))?, "populated")),
             Tree::Freezer(_) => Ok(file::procs(&work)?.is_empty()),

@@ -345,3 +345,22 @@ fn hierarchies_are_found_wherever_they_are_mounted() {
     assert_eq!(nothing.report().kill.backend, Backend::None);
     assert_eq!(nothing.report().kill.reason, "v2 is not mounted; no v1 hierarchy has `freezer`");
 }
+
+#[test]
+fn group_whose_maker_died_half_way_has_nothing_to_end() {
+    let hierarchies = match live() {
+        Ok(found) => found,
+        Err(reason) => return skip("a half-made v2 group", &reason),
+    };
+    let node = TestNode::new(&hierarchies);
+    drop(node.0.create_epoch("reviewer.1", &Limits::NONE, Shortfall::Refuse).unwrap());
+    for part in ["work", "shim"] {
+        let epoch = node.0.open_epoch("reviewer.1").unwrap();
+        fs::remove_dir(epoch.dir().join(part)).unwrap();
+        epoch.kill(soon()).unwrap();
+        assert!(epoch.is_empty().unwrap());
+    }
+    let epoch = node.0.open_epoch("reviewer.1").unwrap();
+    epoch.remove(soon()).unwrap();
+    assert!(epoch.is_empty().unwrap());
+}
