@@ -97,6 +97,11 @@ impl Shared {
         self.can_freeze
     }
 
+    /// Where a test may let the daemon die.
+    pub(crate) fn failpoint(&self, name: &str) {
+        edgeplane_os::failpoint::pass(&self.dirs.state, name);
+    }
+
     /// Where the recordings of all agents are.
     pub(crate) fn agents_dir(&self) -> PathBuf {
         self.dirs.state.join("agents")

@@ -8,6 +8,7 @@
 
 pub mod clock;
 pub mod entropy;
+pub mod failpoint;
 pub mod wait;
 
 pub mod atomic;

@@ -130,9 +130,12 @@ impl Inputs {
             };
             let Some(entry) = self.waiting.pop_front() else { return };
             if outcome == InputOutcome::Written {
+                recording.failpoint("shim.written");
                 record(now_us, &entry, recording);
+                recording.failpoint("shim.recorded");
             }
             settled(self.forget(&entry, outcome));
+            recording.failpoint("shim.answered");
         }
         if self.ends_after && end_input(program) {
             self.ends_after = false;
@@ -151,10 +154,13 @@ impl Inputs {
 
     fn forget(&mut self, entry: &Entry, outcome: InputOutcome) -> Settled {
         self.waiting_bytes = self.waiting_bytes.saturating_sub(entry.bytes.len());
-        if self.remembered.len() >= REMEMBERED_INPUTS {
-            let _oldest = self.remembered.pop_front();
+        // One that is to be offered again is as if it had never come.
+        if outcome != InputOutcome::Full {
+            if self.remembered.len() >= REMEMBERED_INPUTS {
+                let _oldest = self.remembered.pop_front();
+            }
+            self.remembered.push_back((entry.id, outcome));
         }
-        self.remembered.push_back((entry.id, outcome));
         Settled { id: entry.id, outcome, asked_by: entry.asked_by }
     }
 }
@@ -168,8 +174,13 @@ fn write_some(now_us: u64, entry: &mut Entry, program: &mut Program, recording: 
         }
         entry.is_secret = Some(entry.kind == InputKind::Keys && !modes.echoes);
         if entry.kind == InputKind::Message {
-            // Before the first byte: a message that is marked and not recorded as input was cut short by a crash.
-            recording.event(now_us, 'm', &MessageId::from_bytes(entry.id).to_string());
+            // Before the first byte: a message that is marked and not recorded as input was cut short by a crash. One
+            // that cannot be marked would be written again after it.
+            recording.failpoint("shim.begun");
+            if !recording.event(now_us, 'm', &MessageId::from_bytes(entry.id).to_string()) {
+                return Step::Settled(InputOutcome::Full);
+            }
+            recording.failpoint("shim.marked");
         }
     }
     let rest = entry.bytes.get(entry.written..).unwrap_or_default();
@@ -204,7 +215,7 @@ fn record(now_us: u64, entry: &Entry, recording: &mut Recording) {
     if entry.is_secret == Some(true) {
         let mut count = Vec::with_capacity(20);
         cast::put_number(&mut count, u64::try_from(entry.bytes.len()).unwrap_or(u64::MAX));
-        recording.event(now_us, 'k', &String::from_utf8_lossy(&count));
+        let _kept = recording.event(now_us, 'k', &String::from_utf8_lossy(&count));
     } else {
         recording.input(now_us, &entry.bytes);
     }

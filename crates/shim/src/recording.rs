@@ -212,16 +212,24 @@ impl Recording {
         Kept::At(offset)
     }
 
-    /// Records a fact that is no output. Without space it is lost: it moves no offset, and nothing waits for it.
-    pub(crate) fn event(&mut self, now_us: u64, code: char, data: &str) {
+    /// Records a fact that is no output, and says whether it is kept. Without space it is lost: it moves no offset, and
+    /// nothing waits for it.
+    pub(crate) fn event(&mut self, now_us: u64, code: char, data: &str) -> bool {
         if self.is_full() {
-            return;
+            return false;
         }
         let interval_us = self.interval(now_us);
         self.lines.clear();
         cast::put_event(&mut self.lines, interval_us, code, data);
         // Output will find the want of space for itself and report it.
-        drop(self.append(now_us));
+        self.append(now_us).is_ok()
+    }
+
+    /// Where a test may let the shim die.
+    pub(crate) fn failpoint(&self, name: &str) {
+        if let Some(agent) = self.plan.dir.parent() {
+            edgeplane_os::failpoint::pass(agent, name);
+        }
     }
 
     /// Records an input's bytes as text, in as many events as they need.
@@ -254,7 +262,7 @@ impl Recording {
         cast::put_number(&mut text, u64::from(cols));
         text.push(b'x');
         cast::put_number(&mut text, u64::from(rows));
-        self.event(now_us, 'r', &String::from_utf8_lossy(&text));
+        let _kept = self.event(now_us, 'r', &String::from_utf8_lossy(&text));
     }
 
     /// When [`Recording::tick`] or [`Recording::overdue`] or [`Recording::retry_waiting`] has something to do.
@@ -292,7 +300,7 @@ impl Recording {
                 self.notices.push(gap);
             }
         }
-        self.event(now_us, 'x', exit);
+        let _kept = self.event(now_us, 'x', exit);
     }
 
     fn interval(&self, now_us: u64) -> u64 {

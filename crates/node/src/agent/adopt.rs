@@ -66,6 +66,7 @@ impl Actor {
             self.finish_output(self.last_output_bytes).await;
             return self.input(Input::TreeSeenEmpty(epoch), origin).await;
         }
+        self.shared.failpoint("adopt.before");
         let substrate = std::sync::Arc::clone(&self.shared.substrate);
         let found = {
             let place = place.clone();
@@ -146,6 +147,7 @@ impl Actor {
         self.note_unseen_start(epoch, &origin).await;
         let frozen = self.shared.substrate.is_frozen(&place);
         self.input(Input::Adopted { epoch, frozen }, &origin).await;
+        self.shared.failpoint("adopt.after");
         // Behind what it is asked of messages, so that each is known to be injected before it is answered.
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
             link.send(&edgeplane_wire::shim::ToShim::Subscribe);

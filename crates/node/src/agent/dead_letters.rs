@@ -56,7 +56,9 @@ impl Actor {
         }
         let mut draft = Draft::default();
         self.shared.record.add(&mut draft, self.stream(), origin, fact);
+        self.shared.failpoint("letter.before");
         self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        self.shared.failpoint("letter.after");
         if waits {
             // Its time may not be over yet, and then it still ends.
             self.arm_expiry();

@@ -155,7 +155,9 @@ impl Actor {
         let row = just_accepted(&envelope);
         let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
         let accepted = self.shared.record.add(&mut draft, self.stream(), &origin, fact);
+        self.shared.failpoint("accept.before");
         let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        self.shared.failpoint("accept.after");
         let its_own = committed.events.iter().find(|committed| committed.event.id == accepted);
         let at = its_own.map_or(now, |committed| committed.event.ts);
         if expires {
@@ -256,7 +258,9 @@ impl Actor {
         let bytes = self.as_input(&envelope, &parts, attempt);
         self.delivery.too_long = terminal::check(&bytes).err();
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };
+        self.shared.failpoint("send.before");
         link.send(&ToShim::Input { id: *message_id.as_bytes(), kind: InputKind::Message, bytes: &bytes });
+        self.shared.failpoint("send.after");
         self.delivery.in_flight = Some(message_id);
         false
     }
@@ -360,7 +364,9 @@ impl Actor {
             InputOutcome::Closed | InputOutcome::Unknown => return,
         };
         let injected = matches!(fact, Fact::MessageInjected { .. });
+        self.shared.failpoint("injected.before");
         if self.settle([fact]).await {
+            self.shared.failpoint("injected.after");
             if injected && self.is_native() {
                 self.turn_began(message_id);
             }
@@ -412,7 +418,9 @@ impl Actor {
         }
         // What belongs to an end must be known before the next epoch, also without space: else it is written twice.
         let draft = self.settlement(facts).critical();
+        self.shared.failpoint("settle.before");
         if draft.is_empty() || self.shared.record.commit(draft).await.is_ok() {
+            self.shared.failpoint("settle.after");
             self.delivery.settled = Some(epoch);
         }
     }

@@ -74,7 +74,9 @@ impl Actor {
             .filter(|message_id| self.is_over(*message_id))
             .map(|message_id| Fact::MessageExpired { message_id })
             .collect();
+        self.shared.failpoint("expire.before");
         let is_left = over.len() < count || !self.settle(over).await;
+        self.shared.failpoint("expire.after");
         self.arm_expiry();
         if is_left {
             let retry = Instant::now() + SETTLE_RETRY;

@@ -114,7 +114,9 @@ impl Actor {
             Said::Observe { message_id } => {
                 let Some(message_id) = self.own_message(message_id) else { return };
                 let fact = Fact::MessageObserved { message_id, epoch, evidence: Evidence::Protocol };
+                self.shared.failpoint("observed.before");
                 self.native_fact(fact, epoch, end).await;
+                self.shared.failpoint("observed.after");
             }
             Said::Pong { number } => self.ponged(number).await,
             Said::TurnComplete { message_id, output } => {
@@ -139,7 +141,9 @@ impl Actor {
                     let fact = Fact::MessageTurnEnded { message_id, epoch, evidence: Evidence::Protocol };
                     self.shared.record.add(&mut draft, stream, &origin, fact);
                 }
+                self.shared.failpoint("ended.before");
                 self.pending(draft).await;
+                self.shared.failpoint("ended.after");
                 self.pump().await;
             }
             Said::Item { kind, text, message_id } => {

@@ -95,7 +95,7 @@ pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
         effect: Arc::default(),
     };
     let (reader, writer) = stream.into_split();
-    shared.tasks.spawn(write_lines(writer, lines));
+    shared.tasks.spawn(write_lines(Arc::clone(shared), writer, lines));
     shared.tasks.spawn(async move {
         let stopping = session.shared.stopping.clone();
         tokio::select! {
@@ -107,9 +107,10 @@ pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
     });
 }
 
-async fn write_lines(mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Waiting>) {
+async fn write_lines(shared: Arc<Shared>, mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Waiting>) {
     let mut batch: Vec<Waiting> = Vec::new();
     while lines.recv_many(&mut batch, LINES_AT_ONCE).await > 0 {
+        shared.failpoint("answer.before");
         let written = match batch.as_slice() {
             [waiting] => writer.write_all(&waiting.line).await,
             several => {
@@ -117,6 +118,7 @@ async fn write_lines(mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Waiti
                 writer.write_all(&lines.concat()).await
             }
         };
+        shared.failpoint("answer.after");
         batch.clear();
         if written.is_err() {
             return;

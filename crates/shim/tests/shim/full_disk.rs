@@ -8,7 +8,7 @@ use std::{
 
 use edgeplane_wire::{
     cast::CastEvent,
-    shim::{FromShim, InputKind, OutputStream},
+    shim::{FromShim, InputKind, InputOutcome, OutputStream},
     spec::{LaunchSpec, OnFull},
 };
 use tempfile::TempDir;
@@ -76,7 +76,7 @@ fn missing_output_is_counted_and_the_program_runs_on() {
     shim.control.input(1, InputKind::Message, b"1\n");
     shim.control.until_shown("1\n");
     let filler = disk.fill();
-    shim.control.input(2, InputKind::Message, b"2\n");
+    shim.control.input(2, InputKind::Keys, b"2\n");
     let (from, to, errno) = gap(&mut shim.control);
     assert_eq!((from, errno), (to, NO_SPACE));
     assert!((PRINTED..2 * PRINTED).contains(&from), "what fits the last page is recorded: {from}");
@@ -107,6 +107,27 @@ fn missing_output_is_counted_and_the_program_runs_on() {
     assert_eq!(recorded.range(0, PRINTED).len() as u64, PRINTED);
 }
 
+/// SHIM-036
+#[test]
+fn message_that_cannot_be_marked_is_not_begun() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let mut shim = Shim::launch(spec(disk.path(), PRINTS));
+    let filler = disk.fill();
+    // More than the last page has room for: from here on there is a gap.
+    shim.control.input(1, InputKind::Keys, b"1\n");
+    gap(&mut shim.control);
+    shim.control.until_shown("1\n");
+    assert_eq!(shim.control.input(2, InputKind::Message, b"2\n"), InputOutcome::Full);
+    fs::remove_file(filler).unwrap();
+    // Offered again as long as it is refused, as the daemon does.
+    eventually("it is written", || {
+        shim.control.input(2, InputKind::Message, b"2\n") == InputOutcome::Written
+    });
+    shim.control.until_shown("2\n");
+    shim.control.send(&edgeplane_wire::shim::ToShim::CloseInput);
+    assert_eq!(shim.finish().output_bytes, 2 * PRINTED, "the program read it once");
+}
+
 /// SHIM-029
 #[test]
 fn program_waits_for_space_and_nothing_is_lost() {
@@ -116,7 +137,7 @@ fn program_waits_for_space_and_nothing_is_lost() {
     shim.control.input(1, InputKind::Message, b"1\n");
     shim.control.until_shown("1\n");
     let filler = disk.fill();
-    shim.control.input(2, InputKind::Message, &b"2\n3\n4\n5\n6\n7\n8\n9\n".repeat(5));
+    shim.control.input(2, InputKind::Keys, &b"2\n3\n4\n5\n6\n7\n8\n9\n".repeat(5));
     // More than the pipe holds is on its way: the program stands still, and so does the recording.
     let mut last = (0, 0);
     eventually("the head stands still", || {
@@ -145,7 +166,7 @@ fn end_is_told_and_recorded_without_any_space() {
         let _filler = disk.fill();
         shim.control.send(&edgeplane_wire::shim::ToShim::Input {
             id: [1; 16],
-            kind: InputKind::Message,
+            kind: InputKind::Keys,
             bytes: b"1\n",
         });
         shim.control.send(&edgeplane_wire::shim::ToShim::CloseInput);

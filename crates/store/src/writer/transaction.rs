@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use edgeplane_os::failpoint;
 use edgeplane_proof::{Canonicalizer, chain};
 use rusqlite::{CachedStatement, Connection};
 
@@ -121,7 +122,9 @@ impl Writer {
         if let Some(last) = self.held.last() {
             Meta::ReserveMerged.write(bench.conn, last.number)?;
         }
+        failpoint::pass(&self.dir, "commit.before");
         bench.run("COMMIT")?;
+        failpoint::pass(&self.dir, "commit.after");
         Ok(())
     }
 }
