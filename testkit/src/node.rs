@@ -198,6 +198,15 @@ impl Node {
     /// # Panics
     /// If it ends or does not answer in time.
     pub fn up(&mut self) {
+        let ended = self.try_up();
+        assert!(ended.is_none(), "the daemon ended with {ended:?}:\n{}", self.log());
+    }
+
+    /// Starts the daemon and waits until it answers, or gives the status with which it ended before.
+    ///
+    /// # Panics
+    /// If it cannot be started or does neither in time.
+    pub fn try_up(&mut self) -> Option<std::process::ExitStatus> {
         let log = File::options()
             .create(true)
             .append(true)
@@ -217,7 +226,23 @@ impl Node {
             let status = Connection::open(&self.socket()).ok()?.try_call::<NodeStatus>(&Empty {}).ok()?;
             (status.pid == pid).then_some(())
         });
-        assert!(ended.is_none(), "the daemon ended with {ended:?}:\n{}", self.log());
+        if ended.is_some() {
+            self.daemon = None;
+        }
+        ended
+    }
+
+    /// Whether the daemon has ended by itself; it is reaped then.
+    ///
+    /// # Panics
+    /// If that cannot be known.
+    pub fn has_ended(&mut self) -> bool {
+        let Some(daemon) = &mut self.daemon else { return true };
+        let ended = daemon.try_wait().expect("the daemon is looked at").is_some();
+        if ended {
+            self.daemon = None;
+        }
+        ended
     }
 
     /// Kills the daemon with SIGKILL and waits until it is gone.

@@ -22,7 +22,7 @@ pub fn pass(dir: &Path, name: &str) {
         return;
     }
     drop(fs::remove_file(&armed));
-    drop(rustix::process::kill_process(rustix::process::getpid(), crate::Signal::KILL));
+    let _never_refused = rustix::process::kill_process(rustix::process::getpid(), crate::Signal::KILL);
 }
 
 /// Nothing: this build has no points.

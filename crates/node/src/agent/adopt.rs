@@ -140,6 +140,7 @@ impl Actor {
             self.viewers.missed();
         }
         self.greet_again(&place).await;
+        self.recall_in_flight(epoch).await;
         if self.is_native() {
             self.answer_again(&place).await;
             self.recall_turns(epoch).await;

@@ -399,21 +399,12 @@ impl Actor {
         if self.delivery.settled == Some(epoch) {
             return;
         }
-        let id = self.identity.id;
-        let Ok(waiting) = self.shared.record.look_up(|reader| reader.waiting_count(&id)) else { return };
+        let Some(marked) = self.marked_waiting(epoch) else { return };
         let mut facts = Vec::new();
-        if waiting > 0 {
-            let found = marks(&self.shared.place(id, &self.identity.name, epoch).dir);
-            let ids: Vec<MessageId> = found.keys().copied().collect();
-            let Ok(rows) = self.shared.record.look_up(|reader| reader.waiting_among(&id, &ids)) else {
-                return;
-            };
-            for row in rows {
-                // A former daemon may have settled the same end, and let the message wait again.
-                let is_known = is_ambiguous(&row) && row.epoch == Some(epoch);
-                if let Some(mark) = found.get(&row.envelope.id).filter(|_| !is_known) {
-                    facts.extend(self.marked(&row, epoch, *mark));
-                }
+        for (row, mark) in marked {
+            // A former daemon may have settled the same end, and let the message wait again.
+            if !(is_ambiguous(&row) && row.epoch == Some(epoch)) {
+                facts.extend(self.marked(&row, epoch, mark));
             }
         }
         // What belongs to an end must be known before the next epoch, also without space: else it is written twice.
@@ -423,6 +414,36 @@ impl Actor {
             self.shared.failpoint("settle.after");
             self.delivery.settled = Some(epoch);
         }
+    }
+
+    /// Finds out what a former daemon had on its way in an epoch that lives on. What was written is noted before anything
+    /// that its program says of it; what is being written goes before all else.
+    pub(super) async fn recall_in_flight(&mut self, epoch: Epoch) {
+        let mut begun = None;
+        let mut written = Vec::new();
+        for (row, mark) in self.marked_waiting(epoch).unwrap_or_default() {
+            match mark {
+                Mark::Whole => written.push(injected(row.envelope.id, epoch)),
+                Mark::Begun => begun = Some(row),
+            }
+        }
+        self.settle(written).await;
+        if let Some(row) = begun {
+            self.send(row, None).await;
+        }
+    }
+
+    /// The messages that wait as far as the record knows, and of which the recording of an epoch says more.
+    fn marked_waiting(&self, epoch: Epoch) -> Option<Vec<(MessageRow, Mark)>> {
+        let id = self.identity.id;
+        if self.shared.record.look_up(|reader| reader.waiting_count(&id)).ok()? == 0 {
+            return Some(Vec::new());
+        }
+        let found = marks(&self.shared.place(id, &self.identity.name, epoch).dir);
+        let ids: Vec<MessageId> = found.keys().copied().collect();
+        let rows = self.shared.record.look_up(|reader| reader.waiting_among(&id, &ids)).ok()?;
+        let with_mark = |row: MessageRow| found.get(&row.envelope.id).map(|mark| (row, *mark));
+        Some(rows.into_iter().filter_map(with_mark).collect())
     }
 
     /// What a mark in the recording of an epoch that is over means for a message.
