@@ -61,6 +61,7 @@ pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
+pub(crate) use view::by_name;
 
 /// Commands that wait for a busy agent; more are refused with `backpressure`.
 const MAILBOX_MAX: usize = 256;

@@ -1,8 +1,10 @@
 //! What others see of an agent: its manifest, where it stands, its seven identities.
 
+use std::collections::BTreeMap;
+
 use edgeplane_lifecycle::State;
 use edgeplane_types::{
-    Phase, Timestamp,
+    Phase, Rung, Timestamp,
     identity::{
         AuditView, AuthorityView, Identities, MemoryView, NetworkView, PrincipalView, ProcessView,
         SessionView,
@@ -37,6 +39,7 @@ impl Actor {
     fn status(&self) -> Result<AgentStatus, RpcError> {
         let id = self.identity.id;
         let waiting_messages = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
+        let messages = self.shared.record.look_up(|reader| reader.counts(Some(&id)))?;
         let state = self.life.state();
         let live = self.live.as_ref();
         let activity = if alive(state) { self.activity_now() } else { self.activity };
@@ -55,6 +58,7 @@ impl Actor {
             started_at: live.and_then(|live| live.started_at),
             next_start_at: self.next_start(),
             waiting_messages,
+            messages: by_name(messages),
             output_bytes: live.map_or(self.last_output_bytes, |live| live.head),
             healthy: self.healthy,
             identities: self.identities()?,
@@ -133,6 +137,11 @@ impl Actor {
             },
         })
     }
+}
+
+/// Numbers of messages by the names of their rungs.
+pub(crate) fn by_name(counts: BTreeMap<Rung, u64>) -> BTreeMap<String, u64> {
+    counts.into_iter().map(|(rung, count)| (rung.as_str().to_owned(), count)).collect()
 }
 
 fn alive(state: State) -> bool {

@@ -196,6 +196,9 @@ pub struct AgentStatus {
     pub next_start_at: Option<Timestamp>,
     /// Messages that wait for it.
     pub waiting_messages: u64,
+    /// How many of its messages are on each rung; they add up to all that were accepted.
+    #[serde(default)]
+    pub messages: BTreeMap<String, u64>,
     /// Bytes of output of its newest epoch.
     pub output_bytes: u64,
     /// Whether its probe, if it has one, last succeeded.

@@ -32,6 +32,9 @@ pub struct NodeStatus {
     pub socket: String,
     /// How many agents are in each phase.
     pub agents: BTreeMap<String, u64>,
+    /// How many messages are on each rung; they add up to all that were accepted.
+    #[serde(default)]
+    pub messages: BTreeMap<String, u64>,
     /// Events in the record.
     pub events: u64,
     /// `ok`, `storage_full` or `damaged`.

@@ -13,7 +13,7 @@ use super::{Outcome, list, offline, phase, word};
 use crate::{
     context::Context,
     failure::Misuse,
-    quantity::{counted, human_bytes},
+    quantity::{by_name, counted, human_bytes},
     table::{Table, cell},
 };
 
@@ -89,6 +89,7 @@ pub(crate) fn status_rows(agent: &AgentView, table: &mut Table) {
     row("next start", status.next_start_at.map(|at| at.to_string()).unwrap_or_default());
     row("process", status.process.as_ref().map(|process| process.pid.to_string()).unwrap_or_default());
     row("waiting messages", status.waiting_messages.to_string());
+    row("messages", by_name(&status.messages));
     row("output", human_bytes(status.output_bytes));
     let stale = status.observed_generation != status.generation;
     let note = if stale { " (the running program was started with another)" } else { "" };

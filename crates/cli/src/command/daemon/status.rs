@@ -11,7 +11,7 @@ use crate::{
     command::{Outcome, inbox::short_time},
     context::Context,
     output::{Color, Output, paint},
-    quantity::{counted, human_seconds},
+    quantity::{by_name, counted, human_seconds},
     table::{Table, cell},
 };
 
@@ -42,8 +42,9 @@ fn print(out: &mut Output, status: &NodeStatus, watchdog: Option<u32>) -> anyhow
     row("version", cell(&status.version));
     let age = human_seconds(status.uptime_seconds);
     row("up", format!("{age}, since {}", short_time(&status.started_at)));
-    let agents: Vec<_> = status.agents.iter().map(|(phase, count)| format!("{count} {phase}")).collect();
-    row("agents", if agents.is_empty() { "none".to_owned() } else { cell(agents.join(", ")) });
+    let or_none = |text: String| if text.is_empty() { "none".to_owned() } else { cell(text) };
+    row("agents", or_none(by_name(&status.agents)));
+    row("messages", or_none(by_name(&status.messages)));
     let color = if status.record == "ok" { Color::Green } else { Color::Red };
     row("open files", status.open_files.to_string());
     row("record", format!("{}, {}", paint(color, &status.record), counted(status.events, "event")));

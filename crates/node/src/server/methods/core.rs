@@ -17,6 +17,7 @@ use edgeplane_wire::{
 };
 
 use super::Session;
+use crate::agent::by_name;
 
 pub(in crate::server) fn initialize(
     session: &Session,
@@ -97,7 +98,8 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         let count: &mut u64 = agents.entry(agent.summary.borrow().phase.as_str().to_owned()).or_default();
         *count = count.saturating_add(1);
     }
-    let (events, tokens) = shared.record.read(|reader| Ok((reader.head_pos()?, reader.tokens()?))).await?;
+    let read = shared.record.read(|reader| Ok((reader.head_pos()?, reader.counts(None)?, reader.tokens()?)));
+    let (events, messages, tokens) = read.await?;
     let now = shared.record.now();
     let security = [shared.keys.check(), super::security::check(&tokens, now)];
     Ok(NodeStatus {
@@ -111,6 +113,7 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         runtime_dir: shared.dirs.runtime.to_string_lossy().into_owned(),
         socket: shared.dirs.socket.to_string_lossy().into_owned(),
         agents,
+        messages: by_name(messages),
         events,
         record: record.to_owned(),
         open_files: edgeplane_os::limits::files_open_now().unwrap_or(0),

@@ -2,9 +2,11 @@
 //!
 //! Owns their view, which has the form of a living agent's with nothing in it that only a living one has.
 
+use std::collections::BTreeMap;
+
 use edgeplane_store::{AgentFilter, AgentRow, MemoryTotals, ReadError, Reader, StoredBody, StreamHead};
 use edgeplane_types::{
-    ActivityReport, Continuity, Phase, StreamName,
+    ActivityReport, Continuity, Phase, Rung, StreamName,
     identity::{
         AuditView, AuthorityView, Identities, MemoryView, NetworkView, PrincipalView, ProcessView,
         SessionView,
@@ -18,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::Session;
 use crate::{
+    agent::by_name,
     caller::{AGENT_AUTHORITY_MAX, Living as _},
     users,
 };
@@ -30,6 +33,7 @@ struct Remains {
     head: Option<StreamHead>,
     memory: MemoryTotals,
     waiting: u64,
+    messages: BTreeMap<Rung, u64>,
 }
 
 /// The retired agents, those that were declared last.
@@ -60,6 +64,7 @@ fn remains(reader: &Reader, row: AgentRow) -> Result<Remains, ReadError> {
         head: reader.stream_head(&StreamName::Agent(row.id))?,
         memory: reader.memory_totals(&row.id)?,
         waiting: reader.waiting_count(&row.id)?,
+        messages: reader.counts(Some(&row.id))?,
         row,
     })
 }
@@ -98,6 +103,7 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         started_at: row.started_at,
         next_start_at: None,
         waiting_messages: remains.waiting,
+        messages: by_name(remains.messages.clone()),
         output_bytes: row.output_bytes,
         healthy: None,
         identities: identities(session, remains),
