@@ -304,7 +304,7 @@ fn interface_record_and_installing() {
     check_spec("skills: [{name: x}]", &[(SPEC, "spec.skills[0].id", "found nothing")]);
     check_spec("dependsOn: [a]", &[(SPEC, "spec.dependsOn[0]", "the agent itself")]);
     check_spec("delivery: {ambiguous: keep}", &[(SPEC, "spec.delivery.ambiguous", "redeliver, hold, drop")]);
-    check_spec("inbox: {max: 0}", &[(SPEC, "spec.inbox.max", "from 1 to 1000000")]);
+    check_spec("inbox: {max: 0}", &[(SPEC, "spec.inbox.max", "from 1 to 10000000")]);
     check_spec(
         "recording: {keep: {bytes: 1MiB}}",
         &[(SPEC, "spec.recording.keep.bytes", "one segment of 4MiB")],

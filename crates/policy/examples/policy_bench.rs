@@ -93,7 +93,7 @@ fn request(index: usize) -> Result<Request, Box<dyn Error>> {
     Ok(Request { class, bytes: 512 })
 }
 
-/// The 50th and the 99th percentile of one decision, as JSON.
+/// The 50th and the 99th percentile of one decision in microseconds, and all in nanoseconds, as JSON.
 fn measure(requests: &[Request], mut decide: impl FnMut(&Request) -> Decision) -> String {
     let mut nanos: Vec<u128> = Vec::with_capacity(REQUESTS);
     for request in requests.iter().cycle().take(REQUESTS) {
@@ -103,9 +103,10 @@ fn measure(requests: &[Request], mut decide: impl FnMut(&Request) -> Decision) -
         assert!(matches!(decision, Decision::Permit(_)), "{decision:?}");
     }
     nanos.sort_unstable();
-    let micros = |percent: usize| {
+    let at = |percent: usize| {
         let nanos = nanos.get(nanos.len() * percent / 100).copied().unwrap_or_default();
         format!("{}.{:03}", nanos / 1_000, nanos % 1_000)
     };
-    format!("{{\"p50\":{},\"p99\":{}}}", micros(50), micros(99))
+    // All of them, so that whoever reads this can look at any percentile.
+    format!("{{\"p50\":{},\"p99\":{},\"nanos\":{nanos:?}}}", at(50), at(99))
 }

@@ -17,6 +17,7 @@ pub(crate) struct Binaries {
     pub(crate) shim: PathBuf,
     pub(crate) cli: PathBuf,
     pub(crate) record_bench: PathBuf,
+    pub(crate) policy_bench: PathBuf,
 }
 
 impl Binaries {
@@ -28,6 +29,7 @@ impl Binaries {
             shim: dir.join("edgeplane-shim"),
             cli: dir.join("edgeplane"),
             record_bench: dir.join("examples/record_bench"),
+            policy_bench: dir.join("examples/policy_bench"),
         })
     }
 }
@@ -44,9 +46,10 @@ pub(crate) fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let packages = ["edgeplane-daemon", "edgeplane-shim", "edgeplane-cli", "xtask"];
     let selected = packages.iter().flat_map(|package| ["-p", package]);
-    let runs: [Vec<&str>; 2] = [
+    let runs: [Vec<&str>; 3] = [
         ["build", "--release", "--bins"].into_iter().chain(selected).collect(),
         vec!["build", "--release", "-p", "edgeplane-store", "--example", "record_bench"],
+        vec!["build", "--release", "-p", "edgeplane-policy", "--example", "policy_bench"],
     ];
     for arguments in runs {
         let status = Command::new(&cargo).current_dir(root).args(&arguments).status()?;

@@ -152,6 +152,14 @@ impl Node {
         items.iter().map(|item| Ok(u32::try_from(pid(item).context("an agent without a shim")?)?)).collect()
     }
 
+    /// Ends the daemon of a node whose agents do not run, and leaves the rest to the end of the benchmark.
+    pub(crate) fn abandon(mut self) -> anyhow::Result<()> {
+        self.kill_daemon()?;
+        // What is left has no process; its folder goes with the others.
+        std::mem::forget(self);
+        Ok(())
+    }
+
     /// Ends every agent and forgets it.
     pub(crate) fn retire_all(&self) -> anyhow::Result<()> {
         let mut connection = self.connect()?;

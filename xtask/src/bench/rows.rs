@@ -1,5 +1,6 @@
 //! Every row of the table, in its order.
 
+mod accept;
 mod adopt;
 mod attach;
 mod command;
@@ -29,4 +30,5 @@ pub(crate) const GROUPS: &[Group] = &[
     output::GROUP,
     idle::GROUP,
     events::GROUP,
+    accept::GROUP,
 ];

@@ -40,6 +40,11 @@ impl Samples {
         Self::new(nanos.iter().map(|ns| *ns as f64 / 1e3).collect())
     }
 
+    /// The same in another unit.
+    pub(crate) fn scaled(&self, by: f64) -> Self {
+        Self { sorted: self.sorted.iter().map(|value| value * by).collect() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.sorted.len()
     }

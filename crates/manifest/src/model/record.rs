@@ -165,7 +165,7 @@ impl OpenTurn {
 pub struct Inbox {
     /// Messages that may wait. One more is refused with `backpressure`.
     #[serde(default = "inbox_max")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 10_000_000))]
     pub max: u32,
 }
 

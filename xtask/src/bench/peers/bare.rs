@@ -58,6 +58,22 @@ pub(crate) fn sqlite_commits(dir: &Path, count: usize) -> Option<Samples> {
     Some(Samples::micros(&nanos))
 }
 
+/// Microseconds of appends of 512 bytes to a file, each written through to the disk.
+pub(crate) fn appends(dir: &Path, count: usize) -> anyhow::Result<Samples> {
+    use std::io::Write as _;
+    let path = dir.join("appended");
+    let mut file = std::fs::File::create(&path)?;
+    let mut nanos = Vec::with_capacity(count);
+    for _ in 0..count {
+        let begin = crate::bench::clock::now_ns();
+        file.write_all(&[b'x'; 512])?;
+        file.sync_data()?;
+        nanos.push(crate::bench::clock::now_ns() - begin);
+    }
+    std::fs::remove_file(path)?;
+    Ok(Samples::micros(&nanos))
+}
+
 /// Runs `/bin/true`: nanoseconds until it has ended.
 pub(crate) fn trues(count: usize) -> anyhow::Result<Vec<u64>> {
     (0..count).map(|_| process::timed(&mut process::silent("/bin/true"))).collect()
