@@ -3,6 +3,7 @@
 //! Others reach it through its mailbox only. It is the single writer of its agent's stream, so what it decides is
 //! decided in one order.
 
+mod accept;
 mod actions;
 mod adopt;
 mod dead_letters;
@@ -55,9 +56,9 @@ use crate::{
     screen::Screen, shared::Shared,
 };
 
+pub(crate) use accept::Accepted;
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
-pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
@@ -435,11 +436,7 @@ impl Actor {
             }
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::View(reply) => drop(reply.send(self.view())),
-            Command::Signal(admitted, reply) => {
-                let result = self.accept_next(*admitted).await;
-                drop(reply.send(result));
-                self.pump().await;
-            }
+            Command::Signal(admitted, reply) => self.accept_waiting(*admitted, reply).await,
             Command::Action(request, reply) => {
                 let result = self.action(request).await;
                 drop(reply.send(result));

@@ -26,6 +26,10 @@ pub(crate) struct Draft {
     batch: Batch,
 }
 
+/// A draft on its way into the record.
+#[derive(Debug)]
+pub(crate) struct Pending(oneshot::Receiver<Result<Committed, AppendError>>);
+
 /// Who makes it happen, and what led to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
@@ -136,6 +140,12 @@ impl Record {
 
     /// Makes a draft durable.
     pub(crate) async fn commit(&self, draft: Draft) -> Result<Committed, AppendError> {
+        self.outcome(self.submit(draft)).await
+    }
+
+    /// Hands a draft to the writer. Several are made durable together if none is waited for before the last is handed
+    /// over.
+    pub(crate) fn submit(&self, draft: Draft) -> Pending {
         let (done, result) = oneshot::channel();
         self.store.submit(
             draft.batch,
@@ -144,7 +154,12 @@ impl Record {
                 drop(done.send(outcome));
             }),
         );
-        let outcome = result.await.unwrap_or(Err(AppendError::Closed));
+        Pending(result)
+    }
+
+    /// Waits for what becomes of a draft.
+    pub(crate) async fn outcome(&self, pending: Pending) -> Result<Committed, AppendError> {
+        let outcome = pending.0.await.unwrap_or(Err(AppendError::Closed));
         self.shortage.note(&outcome);
         outcome
     }

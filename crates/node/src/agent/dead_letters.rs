@@ -52,7 +52,7 @@ impl Actor {
         let fact = request.fact(&row)?;
         let waits = matches!(fact, Fact::MessageRequeued { .. });
         if waits {
-            self.check_room()?;
+            self.check_room(0)?;
         }
         let mut draft = Draft::default();
         self.shared.record.add(&mut draft, self.stream(), origin, fact);

@@ -14,22 +14,18 @@ use edgeplane_lifecycle::State;
 use edgeplane_manifest::{Ambiguous, Driver};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
-    Authority, DeliveryMode, Desired, Envelope, Epoch, ErrorName, Evidence, Fact, Ingress, MessageId, Part,
-    Receipt, Rung,
+    Authority, DeliveryMode, Desired, Envelope, Epoch, Evidence, Fact, MessageId, Part, Rung,
 };
 use edgeplane_wire::{
     cast::CastEvent,
-    rpc::RpcError,
     shim::{InputKind, InputOutcome, ToShim},
 };
 use tokio::time::Instant;
 
 use super::{Actor, turns::Turns};
 use crate::{
-    admission::Admitted,
-    caller::Caller,
     profile::Profile,
-    record::{Draft, Origin, refused},
+    record::{Draft, Origin},
     recordings,
 };
 
@@ -51,14 +47,14 @@ pub(super) struct Delivery {
     settled: Option<Epoch>,
     retry_at: Option<Instant>,
     /// A message that was just accepted into an empty inbox: what is next, without looking it up.
-    fresh: Option<Fresh>,
+    pub(super) fresh: Option<Fresh>,
 }
 
 /// A message as it was accepted, with its content; without content it may not be what is next.
 #[derive(Debug)]
-struct Fresh {
-    row: MessageRow,
-    parts: Vec<Part>,
+pub(super) struct Fresh {
+    pub(super) row: MessageRow,
+    pub(super) parts: Vec<Part>,
 }
 
 impl Fresh {
@@ -84,123 +80,7 @@ impl Delivery {
     }
 }
 
-/// A message that is durable.
-#[derive(Debug)]
-pub(crate) struct Accepted {
-    pub(crate) message_id: MessageId,
-    pub(crate) receipts: Vec<Receipt>,
-    pub(crate) duplicate: bool,
-}
-
 impl Actor {
-    /// Makes a message durable together with the facts that go along with it, or says why not; then it will be
-    /// delivered.
-    pub(super) async fn accept(
-        &mut self,
-        admitted: Admitted,
-        along: impl FnOnce(MessageId) -> Vec<Fact>,
-    ) -> Result<Accepted, RpcError> {
-        let Admitted {
-            caller,
-            actor,
-            saying,
-            content,
-            channel,
-            authority,
-            hops,
-            causation,
-            on_behalf_of,
-            rule,
-        } = admitted;
-        if let Some(key) = &saying.idempotency_key
-            && let Some(known) = self.known_by_key(&caller, key)?
-        {
-            return same_message(&known, &content);
-        }
-        // What is decided must not wait for room: there was some when it was asked.
-        if saying.ingress != Ingress::Action {
-            self.check_room()?;
-        }
-        let now = self.shared.record.now();
-        let mut draft = Draft::default();
-        let (content_digest, content_bytes) = draft.body(content);
-        let envelope = Envelope {
-            id: self.shared.record.mint().id(),
-            target: self.identity.id,
-            channel,
-            ingress: saying.ingress,
-            source: caller.source(saying.display_name.map(|name| render::clean(&name))),
-            authority,
-            on_behalf_of,
-            topic: saying.topic,
-            origin: saying.origin,
-            rule: Some(rule),
-            thread: None,
-            reply_to: saying.reply_to,
-            causation,
-            hops,
-            mode: saying.mode,
-            priority: saying.priority,
-            expires_at: saying.expires_in_ms.map(|ms| now.plus_millis(ms)),
-            idempotency_key: saying.idempotency_key,
-            traceparent: None,
-            content_digest,
-            content_bytes,
-        };
-        let (message_id, expires) = (envelope.id, envelope.expires_at.is_some());
-        let origin = Origin::actor(actor);
-        for fact in along(message_id) {
-            self.shared.record.add(&mut draft, self.stream(), &origin, fact);
-        }
-        let row = just_accepted(&envelope);
-        let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
-        let accepted = self.shared.record.add(&mut draft, self.stream(), &origin, fact);
-        self.shared.failpoint("accept.before");
-        let committed = self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
-        self.shared.failpoint("accept.after");
-        let its_own = committed.events.iter().find(|committed| committed.event.id == accepted);
-        let at = its_own.map_or(now, |committed| committed.event.ts);
-        if expires {
-            self.arm_expiry();
-        }
-        let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
-        self.delivery.fresh = Some(Fresh { row, parts: Vec::new() });
-        Ok(Accepted { message_id, receipts, duplicate: false })
-    }
-
-    /// Refuses what would be one message too many.
-    pub(super) fn check_room(&self) -> Result<(), RpcError> {
-        let id = self.identity.id;
-        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
-        if waiting < u64::from(self.manifest.spec.inbox.max) {
-            return Ok(());
-        }
-        let error = RpcError::new(
-            ErrorName::Backpressure,
-            format!("{waiting} messages wait for agent `{}` already", self.identity.name),
-        );
-        Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"))
-    }
-
-    fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {
-        let (target, principal) = (self.identity.id, caller.principal.clone());
-        self.shared.record.look_up(|reader| reader.message_by_idempotency(&target, &principal, key))
-    }
-
-    /// Accepts a message; in an empty inbox it is the next, which [`Self::pump`] is told. Call that right behind this.
-    pub(super) async fn accept_next(&mut self, admitted: Admitted) -> Result<Accepted, RpcError> {
-        let id = self.identity.id;
-        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id));
-        let parts = matches!(waiting, Ok(0)).then(|| admitted.saying.parts.clone());
-        self.delivery.fresh = None;
-        let result = self.accept(admitted, |_id| Vec::new()).await;
-        self.delivery.fresh = match (self.delivery.fresh.take(), parts) {
-            (Some(fresh), Some(parts)) => Some(Fresh { parts, ..fresh }),
-            _ => None,
-        };
-        result
-    }
-
     /// Sends the next waiting message on its way, if the agent can take one.
     pub(super) async fn pump(&mut self) {
         // It holds for this moment only: whatever happens next may settle it, or put another before it.
@@ -477,22 +357,6 @@ fn was_tried(row: &MessageRow) -> bool {
     is_ambiguous(row) || row.receipts.iter().any(|receipt| receipt.rung == Rung::Injected)
 }
 
-/// A message that nothing has happened to yet.
-fn just_accepted(envelope: &Envelope) -> MessageRow {
-    MessageRow {
-        accepted_pos: 0,
-        envelope: envelope.clone(),
-        receipts: Vec::new(),
-        state: Rung::Accepted,
-        waiting: true,
-        epoch: None,
-        reason: None,
-        expires_at: envelope.expires_at,
-        given_up: false,
-        dropped: None,
-    }
-}
-
 /// A message was written, as its shim says or left in the recording.
 pub(super) fn injected(message_id: MessageId, epoch: Epoch) -> Fact {
     Fact::MessageInjected { message_id, epoch, evidence: Evidence::Shim }
@@ -533,12 +397,4 @@ fn marks(dir: &std::path::Path) -> BTreeMap<MessageId, Mark> {
         }));
     }
     found
-}
-
-fn same_message(known: &MessageRow, content: &[u8]) -> Result<Accepted, RpcError> {
-    if known.envelope.content_digest != edgeplane_proof::digest(content).to_string() {
-        return Err(RpcError::new(ErrorName::IdempotencyMismatch, "the key was used for another message")
-            .hint("use a new key for a new message"));
-    }
-    Ok(Accepted { message_id: known.envelope.id, receipts: known.receipts.clone(), duplicate: true })
 }
