@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     annotation,
-    condition::Condition,
+    condition::{Bundle, Condition},
     layer::{Effect, LayerRules, Rule},
     problem::{Finding, Problem, place},
     schema::VALIDATOR,
@@ -65,7 +65,14 @@ pub fn compile(layer: PolicyLayer, files: &[RuleFile<'_>]) -> Result<LayerRules,
     }
     let Compiler { rules, conditions, .. } = compiler;
     let names = files.iter().map(|file| file.name.to_owned()).collect();
-    Ok(LayerRules { layer, digest: digest(layer, files), files: names, rules, conditions })
+    Ok(LayerRules {
+        layer,
+        digest: digest(layer, files),
+        files: names,
+        rules,
+        bundles: Bundle::all(&conditions),
+        conditions,
+    })
 }
 
 /// What has been read so far.

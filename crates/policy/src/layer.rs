@@ -6,7 +6,11 @@ use cedar_policy::Policy;
 use edgeplane_types::{Authority, PolicyLayer, SafeLabel};
 use serde::Serialize;
 
-use crate::{condition::Condition, limit::Rate, schema::Query};
+use crate::{
+    condition::{Bundle, Condition},
+    limit::Rate,
+    schema::Query,
+};
 
 /// What a rule does when it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -65,6 +69,8 @@ pub struct LayerRules {
     pub(crate) rules: Vec<Rule>,
     /// Of each rule, when it matches.
     pub(crate) conditions: Vec<Condition>,
+    /// The rules as they are asked.
+    pub(crate) bundles: Vec<Bundle>,
 }
 
 impl LayerRules {
@@ -101,8 +107,12 @@ impl LayerRules {
     /// What matches `query`.
     pub(crate) fn matches(&self, query: &Query) -> Matches<'_> {
         let mut matches = Matches::default();
-        for (rule, condition) in self.rules.iter().zip(&self.conditions) {
-            match (condition.holds(query), rule.effect) {
+        let bundles = self.bundles.iter();
+        let mut said: Vec<_> = bundles.flat_map(|bundle| bundle.holding(&self.conditions, query)).collect();
+        said.sort_unstable_by_key(|(place, _)| *place);
+        for (place, holds) in said {
+            let Some(rule) = self.rules.get(place) else { continue };
+            match (holds, rule.effect) {
                 (Ok(true), Effect::Permit) => matches.permits.push(rule),
                 (Ok(true), Effect::Forbid) => matches.forbids.push(rule),
                 (Ok(false), Effect::Permit | Effect::Forbid) => {}

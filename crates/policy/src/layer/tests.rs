@@ -17,6 +17,10 @@ const SCOPES: &str = "
 @id(\"in-other\") permit (principal in Agent::\"gamma\", action in Action::\"send\", resource);
 @id(\"is\") forbid (principal is Agent, action in Action::\"approve\", resource is Agent);
 @id(\"is-in\") forbid (principal is Agent in Agent::\"alpha\", action, resource is Agent in Agent::\"gamma\");
+@id(\"bundled\") permit (principal is Agent, action, resource) when { context.hops == 2 };
+@id(\"bundled-too\") permit (principal is Agent, action, resource) when { context.channel == Channel::\"system\" };
+@id(\"bundled-elsewhere\") forbid (principal, action, resource is Agent) when { context.hops == 1 };
+@id(\"bundled-there\") forbid (principal, action, resource is Agent) when { resource.labels.contains(\"a\") };
 @id(\"fails\") permit (principal is Agent, action, resource) when { context.hops * 9223372036854775807 > 1 };
 ";
 
