@@ -11,6 +11,7 @@ mod evidence;
 mod manifests;
 mod node;
 pub mod observe;
+pub mod peers;
 pub mod random;
 pub mod signals;
 pub mod wait;

@@ -3,134 +3,18 @@
 
 use edgeplane_os::{Clock as _, SystemClock};
 use edgeplane_testkit::{
-    Connection, Node, native, terminal,
+    Connection, Node,
+    peers::{allow, answer, answer_to, ask, log_of, question, run_peer, speak_as, try_ask, with},
+    terminal,
     wait::{eventually, eventually_some},
 };
-use edgeplane_types::{Authority, ErrorName, MessageId, Part, Phase, Rung};
+use edgeplane_types::{Authority, ErrorName, MessageId, Rung};
 use edgeplane_wire::{
-    api::message::{Answer, AskResult, SpreadResult},
+    api::message::{AskResult, SpreadResult},
     catalogue::AgentRetire,
     rpc::{Incoming, RpcError},
 };
 use serde_json::{Value, json};
-
-/// A native program that does what the first word of a message says, and keeps every line that it reads in `NAME.log`.
-const PEER: &str = r#"
-import json, os, sys, time
-
-folder, name = sys.argv[1:3]
-log = open(f"{folder}/{name}.log", "a")
-
-def say(**line):
-    print(json.dumps({"jsonrpc": "2.0", **line}), flush=True)
-
-def text(words):
-    return [{"type": "text", "text": words}]
-
-def item(words, **more):
-    say(method="agent/item.report", params={"kind": "note", "text": words, **more})
-
-def complete(words, message):
-    say(method="agent/turn.complete", params={"message_id": message, "output": words})
-
-def until(file):
-    while not os.path.exists(f"{folder}/{file}"):
-        time.sleep(0.01)
-
-for number, raw in enumerate(sys.stdin):
-    log.write(raw)
-    log.flush()
-    line = json.loads(raw)
-    if line.get("method") != "agent/message.deliver":
-        continue
-    params = line["params"]
-    message, source = params["message_id"], params["source"]
-    words = params["parts"][0]["text"]
-    verb, _, rest = words.partition(" ")
-    if verb == "answer":
-        complete(rest, message)
-    elif verb == "when":
-        file, _, rest = rest.partition(" ")
-        until(file)
-        complete(rest, message)
-    elif verb == "reply":
-        say(id=number, method="runtime/agent.signal", params={"agent": source, "parts": text(rest), "reply_to": message})
-        complete("not this", message)
-    elif verb == "ask":
-        agent, _, rest = rest.partition(" ")
-        say(id=f"ask {rest}", method="runtime/agent.ask", params={"agent": agent, "parts": text(rest), **json.loads(os.environ.get("MORE", "{}"))})
-    elif verb == "items":
-        item("named", message_id=message)
-        item("not named")
-        item("of none", message_id="msg_01890000-0000-7000-8000-000000000009")
-        until("go")
-        item("last")
-        complete("done", message)
-        item("too late", message_id=message)
-    elif verb == "forge":
-        complete("forged", rest)
-        item("forged", message_id=rest)
-        complete("", message)
-    elif verb == "echo":
-        say(id=number, method="runtime/agent.signal", params={"agent": rest, "parts": text(f"echo {name}"), "reply_to": message})
-        complete("", message)
-    elif verb == "publish":
-        say(id=number, method="runtime/topic.publish", params={"topic": rest, "parts": text("answer news")})
-        complete("", message)
-"#;
-
-fn run_peer(node: &Node, name: &str, more: &str) {
-    let folder = node.scratch();
-    let program = folder.join("peer.py");
-    std::fs::write(&program, PEER).unwrap();
-    let argv = ["/usr/bin/python3", program.to_str().unwrap(), folder.to_str().unwrap(), name];
-    node.run(name, &native(name, &argv, more));
-}
-
-fn log_of(node: &Node, name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(node.scratch().join(format!("{name}.log"))).unwrap_or_default();
-    // The last line may be half written.
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-}
-
-/// The answer to a request that a peer's program made.
-fn answer_to(node: &Node, name: &str, id: &str) -> Value {
-    eventually_some("the program is answered", || {
-        log_of(node, name).into_iter().find(|line| line["id"] == id)
-    })
-}
-
-fn allow(node: &Node, file: &str) {
-    std::fs::write(node.scratch().join(file), "").unwrap();
-}
-
-fn question(agent: &str, words: &str) -> Value {
-    json!({ "agent": agent, "parts": [{ "type": "text", "text": words }] })
-}
-
-fn with(mut params: Value, more: &Value) -> Value {
-    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    params
-}
-
-fn try_ask(connection: &mut Connection, params: Value) -> Result<AskResult, RpcError> {
-    connection.try_raw("runtime/agent.ask", params).map(|result| serde_json::from_value(result).unwrap())
-}
-
-fn ask(node: &Node, agent: &str, words: &str) -> AskResult {
-    try_ask(&mut node.connect(), question(agent, words)).unwrap()
-}
-
-fn answer(result: &AskResult) -> &Answer {
-    result.answer.as_ref().unwrap_or_else(|| panic!("no answer: {result:?}"))
-}
-
-/// Speaks as an agent, over the socket of its epoch.
-fn speak_as(node: &Node, name: &str) -> Connection {
-    let view = node.get(name);
-    let socket = format!("{}.{}.sock", view.metadata["id"].as_str().unwrap(), view.status.epoch);
-    Connection::open(&node.runtime_dir().join("agents").join(socket)).unwrap()
-}
 
 fn rungs(node: &Node, id: MessageId) -> Vec<Rung> {
     let params = json!({ "message_id": id });
@@ -518,28 +402,4 @@ fn broadcast_to_many_comes_to_each_once() {
     for name in expected {
         assert_eq!(node.inbox(&name).len(), 1, "{name}");
     }
-}
-
-/// Proves MSG-069.
-#[test]
-fn agents_that_answer_each_other_are_stopped_by_the_rule() {
-    let node = Node::start();
-    run_peer(&node, "ping", "");
-    run_peer(&node, "pong", "");
-    // Each sends the other's name on: `echo pong` in ping is answered with `echo ping` in pong.
-    node.signal("ping", "echo pong", None);
-    let refused = eventually_some("the rule stops them", || {
-        let lines = log_of(&node, "ping").into_iter().chain(log_of(&node, "pong"));
-        lines.into_iter().find(|line| line.get("error").is_some())
-    });
-    assert_eq!(refused["error"]["data"]["name"], "policy_blocked");
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("rule hop-limit"), "{message}");
-    let hops = |name: &str| node.inbox(name).iter().map(|message| message.hops).max();
-    assert_eq!(hops("ping").max(hops("pong")), Some(16));
-    let sent = node.inbox("ping").len() + node.inbox("pong").len();
-    assert_eq!(sent, 17, "one for each number of hops from 0 to 16");
-    node.wait("ping", Phase::Running);
-    let parts = node.inbox("ping")[0].parts.clone().unwrap();
-    assert_eq!(parts, [Part::Text { text: "echo pong".into() }]);
 }

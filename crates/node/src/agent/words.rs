@@ -34,16 +34,16 @@ impl Actor {
         has.all(|other| other == first).then_some(first)
     }
 
-    /// What the program's words weigh now: no more than the lightest message that it has.
+    /// What the program's words weigh now: no more than the lightest message that it has, or with none had last.
     pub(super) fn weight_of_words(&self, epoch: Epoch) -> Authority {
         let id: AgentId = self.identity.id;
         let lightest = self.shared.record.look_up(|reader| {
-            let open = reader.open_authority(&id, epoch)?;
+            let leading = reader.leading(&id, epoch)?.map(|leading| leading.authority);
             let on_its_way = match self.delivery.in_flight() {
                 Some(message_id) => reader.message(&message_id)?.map(|row| row.envelope.authority),
                 None => None,
             };
-            Ok([open, on_its_way].into_iter().flatten().fold(AGENT_AUTHORITY_MAX, Authority::at_most))
+            Ok([leading, on_its_way].into_iter().flatten().fold(AGENT_AUTHORITY_MAX, Authority::at_most))
         });
         lightest.unwrap_or(Authority::Untrusted)
     }

@@ -1,6 +1,7 @@
 //! Messages: which rungs each has reached, which wait and in whose turn, which were given up, what they amount to.
 //! The envelope stays in the event that accepted it.
 
+mod turns;
 mod waiting;
 
 use edgeplane_types::{
@@ -13,7 +14,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 4,
+    version: 5,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
@@ -70,6 +71,14 @@ pub(super) const DEFINITION: Definition = Definition {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX lane_turn ON lane (target, priority, served, first_pos);
 
+        -- The turn of an agent that ended last in its newest epoch, and the position at which it was opened.
+        CREATE TABLE turn_over (
+            target BLOB PRIMARY KEY,
+            epoch INTEGER NOT NULL,
+            message INTEGER NOT NULL,
+            since INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE waiting_total (
             target BLOB NOT NULL,
             priority INTEGER NOT NULL,
@@ -87,6 +96,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ("message", "accepted_pos"),
         ("sender", "id"),
         ("lane", "sender, priority, authority"),
+        ("turn_over", "target"),
         ("waiting_total", "target, priority"),
         ("rung_total", "target, rung"),
     ],
@@ -139,14 +149,22 @@ struct Place {
     content_bytes: i64,
     waiting: bool,
     given_up: bool,
-    is_open: bool,
+    open_since: Option<i64>,
+    epoch: Option<i64>,
     state: String,
+}
+
+impl Place {
+    /// Since which position its turn is open, if it is and in this epoch.
+    fn open_in(&self, epoch: Epoch) -> Option<i64> {
+        self.open_since.filter(|_| self.epoch == Some(int(epoch.0)))
+    }
 }
 
 fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
     let found = step.find(
         "SELECT accepted_pos, target, sender, priority, authority, content_bytes, waiting, given_up,
-                open_since IS NOT NULL, state
+                open_since, epoch, state
          FROM message WHERE id = ?1",
         [message.as_bytes()],
         |row| {
@@ -159,8 +177,9 @@ fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
                 content_bytes: row.get(5)?,
                 waiting: row.get(6)?,
                 given_up: row.get(7)?,
-                is_open: row.get(8)?,
-                state: row.get(9)?,
+                open_since: row.get(8)?,
+                epoch: row.get(9)?,
+                state: row.get(10)?,
             })
         },
     )?;
@@ -233,7 +252,8 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
         content_bytes,
         waiting: true,
         given_up: false,
-        is_open: false,
+        open_since: None,
+        epoch: None,
         state,
     };
     waiting::begin(step, &place)?;
@@ -261,7 +281,7 @@ fn taken(error: &rusqlite::Error, envelope: &Envelope) -> FoldError {
 fn wait_again(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
     let place = place(step, message)?;
     let by_the_node = matches!(step.event.actor, Actor::Node { .. });
-    if !(place.given_up || by_the_node && place.is_open) {
+    if !(place.given_up || by_the_node && place.open_since.is_some()) {
         return Err(FoldError::NotGivenUp(message));
     }
     step.run(
@@ -332,6 +352,9 @@ fn climb(
             int(step.pos),
         ],
     )?;
+    if let (Rung::TurnEnded, Some(epoch)) = (rung, epoch) {
+        turns::over(step, &place, epoch)?;
+    }
     if place.waiting {
         waiting::end(step, &place)?;
         if rung != Rung::Expired {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::{AgentId, Authority, Channel, Epoch, MessageId, Rung};
-use rusqlite::{OptionalExtension, Row, params, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use super::{
     ReadError, Reader,
@@ -11,7 +11,7 @@ use super::{
     limit,
 };
 use crate::{
-    MessageRow, OpenTurn,
+    Leading, MessageRow, OpenTurn,
     sqlite::{int, uint},
 };
 
@@ -26,6 +26,23 @@ fn authority(row: &Row<'_>, index: usize) -> rusqlite::Result<Authority> {
 fn word<T>(row: &Row<'_>, index: usize, read: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let text: String = row.get(index)?;
     read(&text).ok_or_else(|| rusqlite::Error::InvalidColumnType(index, text, Type::Text))
+}
+
+fn leading(row: &Row<'_>) -> rusqlite::Result<Leading> {
+    Ok(Leading { message_id: MessageId::from_bytes(row.get(0)?), authority: authority(row, 1)? })
+}
+
+/// The newest open turn of an epoch, with what the lightest of the open ones weighs.
+fn open_turn(conn: &Connection, agent: &AgentId, epoch: Epoch) -> rusqlite::Result<Option<Leading>> {
+    conn.prepare_cached(
+        "SELECT id,
+                (SELECT max(authority) FROM message INDEXED BY message_open_authority
+                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL)
+         FROM message INDEXED BY message_open
+         WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY open_since DESC LIMIT 1",
+    )?
+    .query_row(params![agent.as_bytes(), int(epoch.0)], leading)
+    .optional()
 }
 
 impl Reader {
@@ -79,18 +96,21 @@ impl Reader {
         })
     }
 
-    /// The lightest authority among those messages; `None` if no turn is open.
+    /// What leads the words of an agent in an epoch. Takes the same time however many messages there are.
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub fn open_authority(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Authority>, ReadError> {
-        self.with(|conn| {
-            conn.prepare_cached(
-                "SELECT authority FROM message INDEXED BY message_open_authority
-                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY authority DESC LIMIT 1",
-            )?
-            .query_row(params![agent.as_bytes(), int(epoch.0)], |row| authority(row, 0))
-            .optional()
+    pub fn leading(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Leading>, ReadError> {
+        self.at_once(|conn| match open_turn(conn, agent, epoch)? {
+            Some(leading) => Ok(Some(leading)),
+            None => conn
+                .prepare_cached(
+                    "SELECT message.id, message.authority
+                     FROM turn_over JOIN message ON message.accepted_pos = turn_over.message
+                     WHERE turn_over.target = ?1 AND turn_over.epoch = ?2",
+                )?
+                .query_row(params![agent.as_bytes(), int(epoch.0)], leading)
+                .optional(),
         })
     }
 

@@ -172,8 +172,11 @@ fn open_turns_are_those_of_the_epoch() {
     ]);
     let open_in = |epoch| {
         let turns = store.reader().open_turns(&agent(1), Epoch(epoch), 9).unwrap();
-        let lightest = store.reader().open_authority(&agent(1), Epoch(epoch)).unwrap();
-        (turns.iter().map(|turn| turn.message_id).collect::<Vec<_>>(), lightest)
+        let leading = store.reader().leading(&agent(1), Epoch(epoch)).unwrap();
+        (
+            turns.iter().map(|turn| turn.message_id).collect::<Vec<_>>(),
+            leading.map(|leading| leading.authority),
+        )
     };
     let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap();
     assert_eq!(open_in(1), (vec![], None));
