@@ -3,12 +3,16 @@
 
 use edgeplane_testkit::{
     Connection, Node,
-    peers::{log_of, question, run_peer, speak_as, with},
+    peers::{allow, answer, answer_to, ask, log_of, question, run_peer, speak_as, try_ask, with},
     terminal,
     wait::{eventually, eventually_some},
 };
 use edgeplane_types::{Authority, Epoch, MessageId, Part, Phase, Rung};
-use edgeplane_wire::{api::message::MessageView, catalogue::AgentRestart};
+use edgeplane_wire::{
+    api::message::MessageView,
+    catalogue::AgentRestart,
+    rpc::{self, Incoming},
+};
 use serde_json::{Value, json};
 
 /// Each sends the name of the other on, so that `VERB pong` in ping is answered with `VERB ping` in pong.
@@ -94,5 +98,92 @@ fn what_an_agent_says_after_its_turn_weighs_what_led_to_it() {
     node.wait("alpha", Phase::Running);
     say(&mut speak_as(&node, "alpha"), question("beta", "in an epoch that was given nothing"));
     assert_eq!(newest(&node, "beta"), (Authority::Delegated, 0, None));
+    node.verify();
+}
+
+/// Lets one agent have read a page of the web that it is busy with, so that its answers are untrusted.
+fn run_reader(node: &Node, name: &str) {
+    run_peer(node, name, "");
+    submit(node, name, "nothing");
+    eventually("it has the page", || node.count(name, "message.injected") == 1);
+}
+
+fn heard(node: &Node, name: &str) -> Vec<Value> {
+    let events = node.history(name).into_iter().map(|event| event.event);
+    events.filter(|event| event["type"] == "answer.heard").map(|event| event["payload"].clone()).collect()
+}
+
+/// Proves MSG-088.
+#[test]
+fn answer_lowers_what_the_asking_agent_says_next() {
+    let mut node = Node::start();
+    run_reader(&node, "reader");
+    run_peer(&node, "clean", "");
+    run_peer(&node, "alpha", "");
+    node.apply(&terminal("beta", &["/bin/cat"], "run: stopped"));
+    let say = |node: &Node| {
+        speak_as(node, "alpha").try_raw("runtime/agent.signal", question("beta", "I heard")).unwrap();
+        newest(node, "beta").0
+    };
+    let first = node.signal("alpha", "ask clean answer nice", Some(Rung::Injected)).message_id;
+    assert_eq!(answer_to(&node, "alpha", "ask answer nice")["result"]["answer"]["authority"], "delegated");
+    assert_eq!((say(&node), heard(&node, "alpha").len()), (Authority::Delegated, 0));
+
+    let second = node.signal("alpha", "ask reader answer evil", Some(Rung::Injected)).message_id;
+    let line = answer_to(&node, "alpha", "ask answer evil");
+    assert_eq!(line["result"]["answer"]["authority"], "untrusted");
+    let known = heard(&node, "alpha");
+    assert_eq!(known.len(), 1);
+    assert_eq!(
+        (&known[0]["message_id"], &known[0]["authority"]),
+        (&line["result"]["message_id"], &json!("untrusted"))
+    );
+    assert_eq!(say(&node), Authority::Untrusted);
+    node.kill_daemon();
+    node.up();
+    assert_eq!(say(&node), Authority::Untrusted);
+    // What it answers to others is said in the same turns, and so is what it says after them.
+    let answered = ask(&node, "alpha", "answer mine");
+    assert_eq!(answer(&answered).authority, Authority::Untrusted);
+    for turn in [first, second] {
+        node.signal("alpha", &format!("forge {turn}"), Some(Rung::TurnEnded));
+    }
+    assert_eq!(say(&node), Authority::Untrusted);
+    node.signal("alpha", "answer nothing", Some(Rung::TurnEnded));
+    assert_eq!(say(&node), Authority::Delegated);
+
+    // With no turn open it is heard in the one that ended last.
+    run_reader(&node, "other");
+    let evil = try_ask(&mut speak_as(&node, "alpha"), question("other", "answer evil")).unwrap();
+    assert_eq!(answer(&evil).authority, Authority::Untrusted);
+    assert_eq!(say(&node), Authority::Untrusted);
+    assert_eq!(newest(&node, "beta").1, 1);
+    node.verify();
+}
+
+/// Proves MSG-088.
+#[test]
+fn parts_of_an_answer_and_own_command_lines_count_too() {
+    let node = Node::start();
+    run_reader(&node, "reader");
+    run_peer(&node, "alpha", "");
+    node.apply(&terminal("beta", &["/bin/cat"], "run: stopped"));
+    let mut asking = speak_as(&node, "alpha");
+    let params = with(question("reader", "items"), &json!({ "stream": true }));
+    asking.send(&rpc::request(&rpc::Id::Number(1), "runtime/agent.ask", params)).unwrap();
+    assert_eq!(asking.notification().unwrap().params["text"], "named");
+    say(&mut speak_as(&node, "alpha"), question("beta", "before the answer"));
+    assert_eq!(newest(&node, "beta"), (Authority::Untrusted, 0, None));
+    allow(&node, "go");
+    assert!(matches!(asking.read().unwrap(), Incoming::Response { .. }));
+    assert_eq!(heard(&node, "alpha").len(), 1, "what changes nothing is not said again");
+
+    let cli = node.binaries().cli.display().to_string();
+    let program =
+        format!("{cli} ask reader --content 'answer evil' && {cli} signal beta --content 'so I say'");
+    node.run("gamma", &terminal("gamma", &["/bin/sh", "-c", &format!("{program}; exec cat")], ""));
+    eventually("it has told the other", || node.inbox("beta").len() == 2);
+    assert_eq!(node.inbox("beta").pop().unwrap().source.as_str(), "gamma");
+    assert_eq!(newest(&node, "beta").0, Authority::Untrusted);
     node.verify();
 }

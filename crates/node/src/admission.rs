@@ -196,11 +196,11 @@ pub(crate) struct Led {
 }
 
 /// A message weighs no more than what led to it: the message that its sender names, and every one that the sender is
-/// still busy with, or with none the one that it was busy with last. One that came to somebody else is no cause of it.
+/// still busy with, or with none the one that it was busy with last, and what it was answered meanwhile. One that came to somebody else is no cause of it.
 pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
     let CallingAgent { id, epoch, .. } = sender;
     let leading = shared.record.look_up(|reader| reader.leading(id, *epoch))?;
-    let busy_with = leading.map(|leading| leading.message_id);
+    let busy_with = leading.and_then(|leading| leading.message_id);
     for message_id in [saying.causation, saying.reply_to, busy_with].into_iter().flatten() {
         let row = shared.record.look_up(|reader| reader.message(&message_id))?;
         if let Some(row) = row.filter(|row| row.envelope.target == *id) {
@@ -212,8 +212,9 @@ pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) ->
             });
         }
     }
-    // In this epoch it was given nothing: what it says begins with it.
-    Ok(Led { authority: Authority::Trusted, hops: 0, causation: None })
+    // In this epoch it was given nothing, at most answered: what it says begins with it.
+    let authority = leading.map_or(Authority::Trusted, |leading| leading.authority);
+    Ok(Led { authority, hops: 0, causation: None })
 }
 
 /// For whom a sender speaks: proven by a message of that one in the sender's own inbox, else a mere claim.

@@ -61,6 +61,7 @@ pub(crate) use delivery::Accepted;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
+pub(crate) use words::Heard;
 
 /// Commands that wait for a busy agent; more are refused with `backpressure`.
 const MAILBOX_MAX: usize = 256;
@@ -95,6 +96,7 @@ pub(crate) enum Command {
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
+    Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
     DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
@@ -439,6 +441,7 @@ impl Actor {
                 drop(reply.send(result));
                 self.pump().await;
             }
+            Command::Hear(epoch, answer, reply) => drop(reply.send(self.heard(epoch, answer).await)),
             Command::Action(request, reply) => {
                 let result = self.action(request).await;
                 drop(reply.send(result));

@@ -79,6 +79,15 @@ pub(super) const DEFINITION: Definition = Definition {
             since INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
+        -- What an agent heard during its turns, and where in the record it last heard something so light.
+        CREATE TABLE heard (
+            target BLOB NOT NULL,
+            authority INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            pos INTEGER NOT NULL,
+            PRIMARY KEY (target, authority)
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE waiting_total (
             target BLOB NOT NULL,
             priority INTEGER NOT NULL,
@@ -97,6 +106,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ("sender", "id"),
         ("lane", "sender, priority, authority"),
         ("turn_over", "target"),
+        ("heard", "target, authority"),
         ("waiting_total", "target, priority"),
         ("rung_total", "target, rung"),
     ],
@@ -135,6 +145,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
         Fact::MessageDropped { message_id, reason } => drop_for_good(step, *message_id, reason),
         Fact::TurnCompleted { message_id: Some(message_id), .. } => answer(step, *message_id),
+        Fact::AnswerHeard { epoch, authority, .. } => turns::answered(step, *epoch, *authority),
         _ => Ok(()),
     }
 }
@@ -352,8 +363,12 @@ fn climb(
             int(step.pos),
         ],
     )?;
-    if let (Rung::TurnEnded, Some(epoch)) = (rung, epoch) {
-        turns::over(step, &place, epoch)?;
+    match (rung, epoch) {
+        (Rung::TurnEnded, Some(epoch)) => turns::over(step, &place, epoch)?,
+        (Rung::Observed, Some(epoch)) if place.open_in(epoch).is_none() => {
+            turns::opened_by_its_word(step, &place, epoch)?;
+        }
+        _ => {}
     }
     if place.waiting {
         waiting::end(step, &place)?;

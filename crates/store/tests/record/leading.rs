@@ -22,7 +22,16 @@ fn leading(store: &Store, target: u8, epoch: u64) -> Option<Leading> {
 }
 
 fn by(number: u8, authority: Authority) -> Option<Leading> {
-    Some(Leading { message_id: message(number), authority })
+    Some(Leading { message_id: Some(message(number)), authority })
+}
+
+fn heard(epoch: u64, authority: Authority) -> Fact {
+    Fact::AnswerHeard { epoch: Epoch(epoch), message_id: message(99), authority }
+}
+
+fn observed(number: u8, epoch: u64) -> Fact {
+    let evidence = Evidence::Protocol;
+    Fact::MessageObserved { message_id: message(number), epoch: Epoch(epoch), evidence }
 }
 
 /// Proves MSG-087.
@@ -55,6 +64,70 @@ fn turn_that_ended_last_leads_where_none_is_open() {
     assert_sound(&store.reader());
 }
 
+/// Proves MSG-088.
+#[test]
+fn what_was_heard_in_a_turn_weighs_on_until_it_is_over() {
+    use Authority::{Advisory, External, Trusted, Untrusted};
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap();
+    append(vec![heard(1, External)]);
+    assert_eq!(leading(&store, 1, 1), Some(Leading { message_id: None, authority: External }));
+    let given = |number| [weighs(1, number, Trusted, 0), injected(number, 1)];
+    append(given(1).to_vec());
+    assert_eq!(leading(&store, 1, 1), by(1, Trusted), "a turn begins anew");
+    append(vec![heard(1, External), heard(1, Advisory)]);
+    assert_eq!(leading(&store, 1, 1), by(1, External));
+    append(given(2).to_vec());
+    assert_eq!(leading(&store, 1, 1), by(2, External), "the other turn is open");
+    append(vec![ended(1, 1)]);
+    assert_eq!(leading(&store, 1, 1), by(2, External), "what ends meanwhile was heard");
+    append(vec![ended(2, 1)]);
+    assert_eq!(leading(&store, 1, 1), by(2, External));
+    append(given(3).to_vec());
+    assert_eq!(leading(&store, 1, 1), by(3, Trusted));
+    append(vec![ended(3, 1), heard(1, Advisory)]);
+    assert_eq!(leading(&store, 1, 1), by(3, Advisory), "as if it were heard in the turn before");
+    append(vec![heard(2, Untrusted)]);
+    assert_eq!(leading(&store, 1, 2), Some(Leading { message_id: None, authority: Untrusted }));
+    append(vec![heard(1, Untrusted)]);
+    assert_eq!(leading(&store, 1, 2).unwrap().authority, Untrusted, "a late word changes no newer epoch");
+    assert_sound(&store.reader());
+}
+
+/// Proves MSG-087.
+#[test]
+fn message_that_its_agent_only_names_lifts_nothing() {
+    use Authority::{Trusted, Untrusted};
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap();
+    append(vec![weighs(1, 1, Untrusted, 0), weighs(1, 2, Trusted, 0), injected(1, 1), ended(1, 1)]);
+    append(vec![observed(2, 1)]);
+    assert_eq!(leading(&store, 1, 1), by(2, Untrusted));
+    append(vec![ended(2, 1)]);
+    assert_eq!(leading(&store, 1, 1), by(2, Untrusted));
+}
+
+/// Proves MSG-088.
+#[test]
+fn what_would_change_nothing_is_known_as_heard() {
+    use Authority::{Advisory, External, Trusted};
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap();
+    let has_heard = |authority| store.reader().has_heard(&agent(1), Epoch(1), authority).unwrap();
+    assert!(!has_heard(Advisory));
+    append(vec![heard(1, External)]);
+    assert!(has_heard(Advisory) && has_heard(External) && !has_heard(Authority::Untrusted));
+    append(vec![weighs(1, 1, Trusted, 0), injected(1, 1)]);
+    assert!(!has_heard(External), "not in this turn");
+    append(vec![heard(1, External), ended(1, 1)]);
+    assert!(has_heard(External));
+    append(vec![weighs(1, 2, Trusted, 0), injected(2, 1)]);
+    assert!(!has_heard(External));
+}
+
 #[test]
 fn newest_of_very_many_open_turns_leads() {
     let dir = tempfile::tempdir().unwrap();
@@ -79,6 +152,8 @@ enum Deed {
     EndAgain(u8, usize),
     /// An agent tells another what it knows, without naming a cause.
     Forward(u8, u8),
+    /// An agent gets an answer.
+    Hear(u8, Authority),
     /// An agent begins anew.
     Restart(u8),
 }
@@ -90,6 +165,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         4 => (one(), 0..3_usize).prop_map(|(agent, place)| Deed::End(agent, place)),
         1 => (one(), 0..9_usize).prop_map(|(agent, place)| Deed::EndAgain(agent, place)),
         4 => (one(), one()).prop_map(|(from, to)| Deed::Forward(from, to)),
+        1 => (one(), prop::sample::select(Authority::ALL)).prop_map(|(agent, weight)| Deed::Hear(agent, weight)),
         1 => one().prop_map(Deed::Restart),
     ]
 }
@@ -102,20 +178,33 @@ struct Told {
     hops: u32,
 }
 
+/// A program between two moments at which it has nothing to do: what it was told meanwhile weighs on all that it says.
 #[derive(Debug, Default)]
 struct Session {
     epoch: u64,
     open: Vec<Told>,
     last: Option<Told>,
     over: Vec<u8>,
+    weight: Option<Authority>,
 }
 
 impl Session {
+    fn begin(&mut self, told: Told) {
+        if self.open.is_empty() {
+            self.weight = None;
+        }
+        self.open.push(told);
+        self.hear(told.authority);
+    }
+
+    fn hear(&mut self, authority: Authority) {
+        self.weight = Some(self.weight.map_or(authority, |weight| weight.at_most(authority)));
+    }
+
     /// What leads its words, and what they weigh.
-    fn leading(&self) -> Option<(Told, Authority)> {
-        let newest = self.open.last().or(self.last.as_ref())?;
-        let lightest = self.open.iter().map(|told| told.authority).fold(newest.authority, Authority::at_most);
-        Some((*newest, lightest))
+    fn leading(&self) -> (Option<MessageId>, Option<Authority>) {
+        let newest = self.open.last().or(self.last.as_ref());
+        (newest.map(|told| message(told.number)), self.weight)
     }
 }
 
@@ -124,7 +213,7 @@ proptest! {
 
     /// Agents forward without naming what led to it, in their turns and after them.
     ///
-    /// Proves MSG-087, POL-004.
+    /// Proves MSG-087, MSG-088, POL-004.
     #[test]
     fn no_chain_of_forwards_gains_weight_or_loses_hops(deeds in prop::collection::vec(deed(), 1..60)) {
         let dir = tempfile::tempdir().unwrap();
@@ -137,7 +226,7 @@ proptest! {
             let Told { number, authority, hops } = told;
             let facts = [weighs(to, number, authority, hops), injected(number, session.epoch)];
             store.append(maker.batch(stream(to), facts)).unwrap();
-            session.open.push(told);
+            session.begin(told);
         };
         for (number, deed) in (1_u8..).zip(deeds) {
             match deed {
@@ -149,10 +238,9 @@ proptest! {
                 Deed::Forward(from, to) => {
                     let session = &sessions[&from];
                     let found = leading(&store, from, session.epoch);
-                    let expected = session.leading();
-                    let known = expected.map(|(told, authority)| (message(told.number), authority));
-                    prop_assert_eq!(found.map(|led| (led.message_id, led.authority)), known);
-                    let cause = found.map(|led| all[&led.message_id]);
+                    let of_found = (found.and_then(|led| led.message_id), found.map(|led| led.authority));
+                    prop_assert_eq!(of_found, session.leading());
+                    let cause = of_found.0.map(|message_id| all[&message_id]);
                     let authority = found.map_or(Authority::Trusted, |led| led.authority);
                     let told = Told { number, authority, hops: cause.map_or(0, |cause| cause.hops + 1) };
                     if let Some(cause) = cause {
@@ -175,6 +263,11 @@ proptest! {
                     if let Some(number) = session.over.get(place) {
                         store.append(maker.batch(stream(of), [ended(*number, session.epoch)])).unwrap();
                     }
+                }
+                Deed::Hear(of, authority) => {
+                    let session = sessions.get_mut(&of).unwrap();
+                    store.append(maker.batch(stream(of), [heard(session.epoch, authority)])).unwrap();
+                    session.hear(authority);
                 }
                 Deed::Restart(of) => {
                     let session = sessions.get_mut(&of).unwrap();

@@ -89,9 +89,9 @@ impl Question<'_> {
                 parts.pass_on(&self, found.pos().map_or(head, |pos| pos.saturating_sub(1))).await?;
             }
             match found {
-                Found::Nothing if Instant::now() >= until => return self.result(Found::Nothing),
+                Found::Nothing if Instant::now() >= until => return self.result(Found::Nothing).await,
                 Found::Nothing => {}
-                found => return self.result(found),
+                found => return self.result(found).await,
             }
             let stopping = &self.session.shared.stopping;
             // Losing the race loses no event: all is read from the record again.
