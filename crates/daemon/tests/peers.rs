@@ -348,6 +348,33 @@ fn labelled(name: &str, labels: &str, more: &str) -> String {
     )
 }
 
+/// Proves MSG-089.
+#[test]
+fn line_of_a_message_says_how_it_came_in() {
+    let node = Node::start();
+    run_peer(&node, "reader", "subscriptions: [news]");
+    node.signal("reader", "answer nothing", Some(Rung::TurnEnded));
+    assert_eq!(answer(&ask(&node, "reader", "answer something")).text, "something");
+    let news = json!({ "topic": "news", "parts": [{ "type": "text", "text": "answer nothing" }] });
+    node.connect().try_raw("runtime/topic.publish", news).unwrap();
+    submit(&node, "reader", &json!({ "channel": "web" })).unwrap();
+    eventually("it has all of them", || log_of(&node, "reader").len() == 5);
+    let lines = log_of(&node, "reader");
+    let ways: Vec<&Value> = lines[1..].iter().map(|line| &line["params"]["ingress"]).collect();
+    assert_eq!(ways, ["signal", "ask", "topic", "submit"]);
+    for line in &lines[1..] {
+        let Value::Object(params) = &line["params"] else { panic!("{line}") };
+        let field = |name: &str| params[name].as_str().unwrap();
+        let header = format!(
+            "[{} MESSAGE from {} on {}]",
+            field("channel").to_uppercase(),
+            field("source"),
+            field("ingress")
+        );
+        assert_eq!(field("text").lines().next(), Some(header.as_str()));
+    }
+}
+
 /// Proves MSG-067.
 #[test]
 fn broadcast_goes_to_every_agent_with_the_labels_and_each_refusal_is_its_own() {
