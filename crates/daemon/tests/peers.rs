@@ -139,14 +139,17 @@ fn repeated_question_has_the_same_answer_also_under_the_next_daemon() {
 fn question_that_comes_to_a_dead_end_is_over_at_once() {
     let node = Node::start();
     node.run("screen", &terminal("screen", &["/bin/cat"], ""));
-    let result = ask(&node, "screen", &"x".repeat(5_000));
+    run_peer(&node, "asker", "");
+    let asked_by_an_agent =
+        |agent: &str, words: &str| try_ask(&mut speak_as(&node, "asker"), question(agent, words)).unwrap();
+    let result = asked_by_an_agent("screen", &"x".repeat(5_000));
     assert_eq!(result.receipts.last().map(|receipt| receipt.rung), Some(Rung::Rejected));
     assert!(result.reason.as_deref().is_some_and(|why| why.starts_with("rejected: too_large")), "{result:?}");
     assert!(!result.timed_out && result.answer.is_none());
 
     node.apply(&terminal("gone", &["/bin/cat"], "run: stopped"));
     let asking = std::thread::scope(|scope| {
-        let asking = scope.spawn(|| ask(&node, "gone", "are you there?"));
+        let asking = scope.spawn(|| asked_by_an_agent("gone", "are you there?"));
         eventually("it is asked", || node.inbox("gone").len() == 1);
         node.change::<AgentRetire>("gone").unwrap();
         asking.join().unwrap()
@@ -161,6 +164,34 @@ fn question_that_comes_to_a_dead_end_is_over_at_once() {
         asking.join().unwrap()
     });
     assert_eq!(asking.reason.as_deref(), Some("agent `silent` is deleted"));
+}
+
+/// Proves MSG-090.
+#[test]
+fn only_an_agent_asks_a_terminal() {
+    let node = Node::start();
+    node.run("screen", &terminal("screen", &["/bin/cat"], ""));
+    run_peer(&node, "asker", "");
+    let began = SystemClock.monotonic_ms();
+    let refused = try_ask(&mut node.connect(), question("screen", "are you there?")).unwrap_err();
+    assert_eq!(refused.name(), ErrorName::Unsupported);
+    assert!(refused.message.contains("`screen` runs on a terminal"), "{refused}");
+    let hint = refused.data.hint.clone().unwrap();
+    assert!(hint.contains("edgeplane signal screen") && hint.contains("--reply-to"), "{hint}");
+    let output = node.cli(&["ask", "screen", "--content", "are you there?"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(SystemClock.monotonic_ms() - began < 25_000, "nothing was waited for in vain");
+    assert!(node.inbox("screen").is_empty(), "it is refused before it is asked");
+
+    // What runs in the terminal answers an agent with a message that names the question.
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| try_ask(&mut speak_as(&node, "asker"), question("screen", "you there?")));
+        let asked = eventually_some("it is asked", || node.inbox("screen").pop()).message_id;
+        let reply = with(question("asker", "answer yes"), &json!({ "reply_to": asked }));
+        speak_as(&node, "screen").try_raw("runtime/agent.signal", reply).unwrap();
+        assert_eq!(answer(&asking.join().unwrap().unwrap()).text, "answer yes");
+    });
+    node.verify();
 }
 
 /// Proves MSG-063.
