@@ -14,6 +14,7 @@ pub mod observe;
 pub mod peers;
 pub mod random;
 pub mod signals;
+mod tokens;
 pub mod wait;
 
 pub use alone::{Alone, alone};
