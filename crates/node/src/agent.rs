@@ -19,6 +19,7 @@ mod program;
 mod rehydration;
 mod retention;
 mod schedules;
+mod share;
 mod terminal;
 mod turns;
 mod view;

@@ -120,6 +120,7 @@ impl Actor {
         // What is decided must not wait for room: there was some when it was asked.
         if saying.ingress != Ingress::Action {
             self.check_room()?;
+            self.check_share(&caller)?;
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();

@@ -14,7 +14,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 5,
+    version: 6,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
@@ -50,12 +50,13 @@ pub(super) const DEFINITION: Definition = Definition {
             WHERE open_since IS NOT NULL;
         CREATE INDEX message_reply ON message (reply_to, accepted_pos) WHERE reply_to IS NOT NULL;
 
-        -- Who ever sent to an inbox, and the position at which each was served last.
+        -- Who ever sent to an inbox, the position at which each was served last, and how much of theirs waits.
         CREATE TABLE sender (
             id INTEGER PRIMARY KEY,
             target BLOB NOT NULL,
             principal TEXT NOT NULL,
-            served INTEGER NOT NULL
+            served INTEGER NOT NULL,
+            waiting INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX sender_name ON sender (target, principal);
 

@@ -273,7 +273,7 @@ fn perform(store: &Store, maker: &Maker, known: &mut Known, (number, deed): (u8,
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Proves MSG-009, MSG-045, MSG-080.
+    /// Proves MSG-009, MSG-045, MSG-080, MSG-091.
     #[test]
     fn order_of_delivery_is_what_the_rule_says(deeds in prop::collection::vec(any_deed(), 1..60)) {
         let dir = tempfile::tempdir().unwrap();
@@ -293,6 +293,11 @@ proptest! {
             }
             prop_assert_eq!(reader.waiting_totals(&agent(1)).unwrap(), known.totals());
             prop_assert_eq!(reader.waiting_count(&agent(1)).unwrap(), known.waiting.len() as u64);
+            for sender in 0..4 {
+                let sender: SafeLabel = format!("sender-{sender}").parse().unwrap();
+                let of_it = known.waiting.values().filter(|waits| waits.sender == sender).count();
+                prop_assert_eq!(reader.waiting_of(&agent(1), &sender).unwrap(), of_it as u64);
+            }
         }
         let grown = store.reader().model_digest(Model::Messages).unwrap();
         store.rebuild(Model::Messages).unwrap();
