@@ -52,8 +52,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, schedule::Declared,
-    screen::Screen, shared::Shared,
+    admission::Admitted, left_behind, outbound::Outbound, profile::Profile, record::Origin,
+    schedule::Declared, screen::Screen, shared::Shared,
 };
 
 pub(crate) use actions::{ActionRequest, Teller};
@@ -497,6 +497,7 @@ impl Actor {
         self.viewers.end_all(DAEMON_ENDS);
         if self.life.state() == lifecycle::State::Retired {
             self.shared.unregister(&self.identity.tenant, &self.identity.name, self.identity.id);
+            self.shared.tasks.spawn(left_behind::settle(Arc::clone(&self.shared), self.identity.id));
         }
     }
 

@@ -6,7 +6,9 @@ use edgeplane_store::{InboxFilter, Model, Store, Waiting, WaitingTotals};
 use edgeplane_types::{AgentId, Authority, DeliveryMode, Epoch, Fact, MessageId, Priority, SafeLabel};
 use proptest::prelude::*;
 
-use crate::support::{Maker, accepted_with, agent, assert_sound, injected, message, open, stream};
+use crate::support::{
+    Maker, accepted, accepted_with, agent, assert_sound, declared, injected, message, open, stream,
+};
 
 /// The same, into a turn or of another weight.
 fn sent_as(
@@ -335,4 +337,24 @@ fn what_waits_is_paged_and_found_by_id() {
     assert!(among(&agent(2), &[1, 7]).is_empty());
     assert!(reader.waiting_page(&agent(2), 0, 9).unwrap().is_empty());
     assert_eq!(reader.waiting_totals(&agent(2)).unwrap(), WaitingTotals::default());
+}
+
+/// Proves MSG-019.
+#[test]
+fn what_waits_for_a_deleted_agent_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    for number in 1..=3 {
+        let facts = [declared(number, &format!("agent-{number}")), accepted(number, number)];
+        store.append(maker.batch(stream(number), facts)).unwrap();
+    }
+    assert!(store.reader().retired_with_waiting().unwrap().is_empty());
+    let retired = || Fact::AgentRetired { reason: "asked".to_owned() };
+    for number in 1..=2 {
+        store.append(maker.batch(stream(number), [retired()])).unwrap();
+    }
+    assert_eq!(store.reader().retired_with_waiting().unwrap(), [agent(1), agent(2)]);
+    let given_up = Fact::MessageDeadLettered { message_id: message(1), reason: "test".to_owned() };
+    store.append(maker.batch(stream(1), [given_up])).unwrap();
+    assert_eq!(store.reader().retired_with_waiting().unwrap(), [agent(2)]);
 }
