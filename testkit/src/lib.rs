@@ -11,8 +11,10 @@ mod evidence;
 mod manifests;
 mod node;
 pub mod observe;
+pub mod peers;
 pub mod random;
 pub mod signals;
+mod tokens;
 pub mod wait;
 
 pub use alone::{Alone, alone};

@@ -1,15 +1,19 @@
 //! Messages that did not reach their agent: listed, delivered after all, or dropped.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use edgeplane_testkit::{Connection, Node, native, signals, terminal, wait::eventually};
 use edgeplane_types::{ErrorName, MessageId, Phase, Rung};
 use edgeplane_wire::{
     api::message::{DeadLettersParams, DeadLettersResult, DropParams, MessageParams, MessageView},
     catalogue::{AgentRetire, DeadLetterDrop, DeadLetterList, DeadLetterReplay, MessageGet},
-    rpc::RpcError,
+    rpc::{self, RpcError},
 };
+use serde_json::json;
 
 /// Longer than a pipe: a shim whose program does not read has begun to write it, and cannot end.
 const LONG_BYTES: usize = 100 << 10;
@@ -244,6 +248,61 @@ fn message_of_a_deleted_agent_is_listed_and_dropped_and_never_delivered() {
     node.kill_daemon();
     node.up();
     assert_eq!(dead(&node), sent[1..]);
+    node.verify();
+}
+
+/// Messages that are sent before their answers are read.
+const AT_A_TIME: usize = 50;
+
+/// Sends an agent very many messages.
+fn fill(node: &Node, name: &str, count: usize) {
+    let mut connection = node.connect();
+    let params = json!({ "agent": name, "parts": [{ "type": "text", "text": "never read" }] });
+    // Some at a time: a side that only writes waits for one that only writes.
+    for _ in 0..count / AT_A_TIME {
+        for _ in 0..AT_A_TIME {
+            let line = rpc::request(&rpc::Id::Number(1), "runtime/agent.signal", params.clone());
+            connection.send(&line).unwrap();
+        }
+        for _ in 0..AT_A_TIME {
+            assert!(matches!(connection.read().unwrap(), rpc::Incoming::Response { outcome: Ok(_), .. }));
+        }
+    }
+}
+
+/// Every message of a deleted agent is given up once, the first of them with the deletion.
+#[track_caller]
+fn assert_given_up(node: &Node, agent: &str, count: usize) {
+    let types = ["agent.retired", "message.dead_lettered"];
+    let stream = format!("agent/{agent}");
+    let ends = || -> Vec<_> {
+        node.events("", &types).into_iter().filter(|end| end.event["stream"] == stream).collect()
+    };
+    eventually("all are given up", || ends().len() > count);
+    let ends = ends();
+    assert_eq!(ends[0].event["type"], "agent.retired");
+    assert_eq!(ends[256].pos - ends[0].pos, 256, "the first of them in one commit with the deletion");
+    let ids: BTreeSet<_> =
+        ends[1..].iter().map(|end| end.event["payload"]["message_id"].to_string()).collect();
+    assert_eq!((ids.len(), ends.len()), (count, count + 1), "each once");
+}
+
+/// Proves MSG-019.
+#[test]
+fn very_many_messages_are_given_up_in_steps_also_by_the_next_daemon() {
+    let mut node = Node::start();
+    for (count, is_killed) in [(600, false), (1_500, true)] {
+        node.apply(&terminal("gone", &["/bin/cat"], "run: stopped"));
+        let agent = node.get("gone").metadata["id"].as_str().unwrap().to_owned();
+        fill(&node, "gone", count);
+        node.change::<AgentRetire>("gone").unwrap();
+        if is_killed {
+            // As soon as it is said to be deleted; whatever was not given up with it is left to the next daemon.
+            node.kill_daemon();
+            node.up();
+        }
+        assert_given_up(&node, &agent, count);
+    }
     node.verify();
 }
 

@@ -3,134 +3,18 @@
 
 use edgeplane_os::{Clock as _, SystemClock};
 use edgeplane_testkit::{
-    Connection, Node, native, terminal,
+    Connection, Node,
+    peers::{allow, answer, answer_to, ask, log_of, question, run_peer, speak_as, try_ask, with},
+    terminal,
     wait::{eventually, eventually_some},
 };
-use edgeplane_types::{Authority, ErrorName, MessageId, Part, Phase, Rung};
+use edgeplane_types::{Authority, ErrorName, MessageId, Rung};
 use edgeplane_wire::{
-    api::message::{Answer, AskResult, SpreadResult},
+    api::message::{AskResult, SpreadResult},
     catalogue::AgentRetire,
     rpc::{Incoming, RpcError},
 };
 use serde_json::{Value, json};
-
-/// A native program that does what the first word of a message says, and keeps every line that it reads in `NAME.log`.
-const PEER: &str = r#"
-import json, os, sys, time
-
-folder, name = sys.argv[1:3]
-log = open(f"{folder}/{name}.log", "a")
-
-def say(**line):
-    print(json.dumps({"jsonrpc": "2.0", **line}), flush=True)
-
-def text(words):
-    return [{"type": "text", "text": words}]
-
-def item(words, **more):
-    say(method="agent/item.report", params={"kind": "note", "text": words, **more})
-
-def complete(words, message):
-    say(method="agent/turn.complete", params={"message_id": message, "output": words})
-
-def until(file):
-    while not os.path.exists(f"{folder}/{file}"):
-        time.sleep(0.01)
-
-for number, raw in enumerate(sys.stdin):
-    log.write(raw)
-    log.flush()
-    line = json.loads(raw)
-    if line.get("method") != "agent/message.deliver":
-        continue
-    params = line["params"]
-    message, source = params["message_id"], params["source"]
-    words = params["parts"][0]["text"]
-    verb, _, rest = words.partition(" ")
-    if verb == "answer":
-        complete(rest, message)
-    elif verb == "when":
-        file, _, rest = rest.partition(" ")
-        until(file)
-        complete(rest, message)
-    elif verb == "reply":
-        say(id=number, method="runtime/agent.signal", params={"agent": source, "parts": text(rest), "reply_to": message})
-        complete("not this", message)
-    elif verb == "ask":
-        agent, _, rest = rest.partition(" ")
-        say(id=f"ask {rest}", method="runtime/agent.ask", params={"agent": agent, "parts": text(rest), **json.loads(os.environ.get("MORE", "{}"))})
-    elif verb == "items":
-        item("named", message_id=message)
-        item("not named")
-        item("of none", message_id="msg_01890000-0000-7000-8000-000000000009")
-        until("go")
-        item("last")
-        complete("done", message)
-        item("too late", message_id=message)
-    elif verb == "forge":
-        complete("forged", rest)
-        item("forged", message_id=rest)
-        complete("", message)
-    elif verb == "echo":
-        say(id=number, method="runtime/agent.signal", params={"agent": rest, "parts": text(f"echo {name}"), "reply_to": message})
-        complete("", message)
-    elif verb == "publish":
-        say(id=number, method="runtime/topic.publish", params={"topic": rest, "parts": text("answer news")})
-        complete("", message)
-"#;
-
-fn run_peer(node: &Node, name: &str, more: &str) {
-    let folder = node.scratch();
-    let program = folder.join("peer.py");
-    std::fs::write(&program, PEER).unwrap();
-    let argv = ["/usr/bin/python3", program.to_str().unwrap(), folder.to_str().unwrap(), name];
-    node.run(name, &native(name, &argv, more));
-}
-
-fn log_of(node: &Node, name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(node.scratch().join(format!("{name}.log"))).unwrap_or_default();
-    // The last line may be half written.
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-}
-
-/// The answer to a request that a peer's program made.
-fn answer_to(node: &Node, name: &str, id: &str) -> Value {
-    eventually_some("the program is answered", || {
-        log_of(node, name).into_iter().find(|line| line["id"] == id)
-    })
-}
-
-fn allow(node: &Node, file: &str) {
-    std::fs::write(node.scratch().join(file), "").unwrap();
-}
-
-fn question(agent: &str, words: &str) -> Value {
-    json!({ "agent": agent, "parts": [{ "type": "text", "text": words }] })
-}
-
-fn with(mut params: Value, more: &Value) -> Value {
-    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    params
-}
-
-fn try_ask(connection: &mut Connection, params: Value) -> Result<AskResult, RpcError> {
-    connection.try_raw("runtime/agent.ask", params).map(|result| serde_json::from_value(result).unwrap())
-}
-
-fn ask(node: &Node, agent: &str, words: &str) -> AskResult {
-    try_ask(&mut node.connect(), question(agent, words)).unwrap()
-}
-
-fn answer(result: &AskResult) -> &Answer {
-    result.answer.as_ref().unwrap_or_else(|| panic!("no answer: {result:?}"))
-}
-
-/// Speaks as an agent, over the socket of its epoch.
-fn speak_as(node: &Node, name: &str) -> Connection {
-    let view = node.get(name);
-    let socket = format!("{}.{}.sock", view.metadata["id"].as_str().unwrap(), view.status.epoch);
-    Connection::open(&node.runtime_dir().join("agents").join(socket)).unwrap()
-}
 
 fn rungs(node: &Node, id: MessageId) -> Vec<Rung> {
     let params = json!({ "message_id": id });
@@ -255,14 +139,17 @@ fn repeated_question_has_the_same_answer_also_under_the_next_daemon() {
 fn question_that_comes_to_a_dead_end_is_over_at_once() {
     let node = Node::start();
     node.run("screen", &terminal("screen", &["/bin/cat"], ""));
-    let result = ask(&node, "screen", &"x".repeat(5_000));
+    run_peer(&node, "asker", "");
+    let asked_by_an_agent =
+        |agent: &str, words: &str| try_ask(&mut speak_as(&node, "asker"), question(agent, words)).unwrap();
+    let result = asked_by_an_agent("screen", &"x".repeat(5_000));
     assert_eq!(result.receipts.last().map(|receipt| receipt.rung), Some(Rung::Rejected));
     assert!(result.reason.as_deref().is_some_and(|why| why.starts_with("rejected: too_large")), "{result:?}");
     assert!(!result.timed_out && result.answer.is_none());
 
     node.apply(&terminal("gone", &["/bin/cat"], "run: stopped"));
     let asking = std::thread::scope(|scope| {
-        let asking = scope.spawn(|| ask(&node, "gone", "are you there?"));
+        let asking = scope.spawn(|| asked_by_an_agent("gone", "are you there?"));
         eventually("it is asked", || node.inbox("gone").len() == 1);
         node.change::<AgentRetire>("gone").unwrap();
         asking.join().unwrap()
@@ -277,6 +164,34 @@ fn question_that_comes_to_a_dead_end_is_over_at_once() {
         asking.join().unwrap()
     });
     assert_eq!(asking.reason.as_deref(), Some("agent `silent` is deleted"));
+}
+
+/// Proves MSG-090.
+#[test]
+fn only_an_agent_asks_a_terminal() {
+    let node = Node::start();
+    node.run("screen", &terminal("screen", &["/bin/cat"], ""));
+    run_peer(&node, "asker", "");
+    let began = SystemClock.monotonic_ms();
+    let refused = try_ask(&mut node.connect(), question("screen", "are you there?")).unwrap_err();
+    assert_eq!(refused.name(), ErrorName::Unsupported);
+    assert!(refused.message.contains("`screen` runs on a terminal"), "{refused}");
+    let hint = refused.data.hint.clone().unwrap();
+    assert!(hint.contains("edgeplane signal screen") && hint.contains("--reply-to"), "{hint}");
+    let output = node.cli(&["ask", "screen", "--content", "are you there?"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(SystemClock.monotonic_ms() - began < 25_000, "nothing was waited for in vain");
+    assert!(node.inbox("screen").is_empty(), "it is refused before it is asked");
+
+    // What runs in the terminal answers an agent with a message that names the question.
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| try_ask(&mut speak_as(&node, "asker"), question("screen", "you there?")));
+        let asked = eventually_some("it is asked", || node.inbox("screen").pop()).message_id;
+        let reply = with(question("asker", "answer yes"), &json!({ "reply_to": asked }));
+        speak_as(&node, "screen").try_raw("runtime/agent.signal", reply).unwrap();
+        assert_eq!(answer(&asking.join().unwrap().unwrap()).text, "answer yes");
+    });
+    node.verify();
 }
 
 /// Proves MSG-063.
@@ -464,6 +379,33 @@ fn labelled(name: &str, labels: &str, more: &str) -> String {
     )
 }
 
+/// Proves MSG-089.
+#[test]
+fn line_of_a_message_says_how_it_came_in() {
+    let node = Node::start();
+    run_peer(&node, "reader", "subscriptions: [news]");
+    node.signal("reader", "answer nothing", Some(Rung::TurnEnded));
+    assert_eq!(answer(&ask(&node, "reader", "answer something")).text, "something");
+    let news = json!({ "topic": "news", "parts": [{ "type": "text", "text": "answer nothing" }] });
+    node.connect().try_raw("runtime/topic.publish", news).unwrap();
+    submit(&node, "reader", &json!({ "channel": "web" })).unwrap();
+    eventually("it has all of them", || log_of(&node, "reader").len() == 5);
+    let lines = log_of(&node, "reader");
+    let ways: Vec<&Value> = lines[1..].iter().map(|line| &line["params"]["ingress"]).collect();
+    assert_eq!(ways, ["signal", "ask", "topic", "submit"]);
+    for line in &lines[1..] {
+        let Value::Object(params) = &line["params"] else { panic!("{line}") };
+        let field = |name: &str| params[name].as_str().unwrap();
+        let header = format!(
+            "[{} MESSAGE from {} on {}]",
+            field("channel").to_uppercase(),
+            field("source"),
+            field("ingress")
+        );
+        assert_eq!(field("text").lines().next(), Some(header.as_str()));
+    }
+}
+
 /// Proves MSG-067.
 #[test]
 fn broadcast_goes_to_every_agent_with_the_labels_and_each_refusal_is_its_own() {
@@ -518,28 +460,4 @@ fn broadcast_to_many_comes_to_each_once() {
     for name in expected {
         assert_eq!(node.inbox(&name).len(), 1, "{name}");
     }
-}
-
-/// Proves MSG-069.
-#[test]
-fn agents_that_answer_each_other_are_stopped_by_the_rule() {
-    let node = Node::start();
-    run_peer(&node, "ping", "");
-    run_peer(&node, "pong", "");
-    // Each sends the other's name on: `echo pong` in ping is answered with `echo ping` in pong.
-    node.signal("ping", "echo pong", None);
-    let refused = eventually_some("the rule stops them", || {
-        let lines = log_of(&node, "ping").into_iter().chain(log_of(&node, "pong"));
-        lines.into_iter().find(|line| line.get("error").is_some())
-    });
-    assert_eq!(refused["error"]["data"]["name"], "policy_blocked");
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("rule hop-limit"), "{message}");
-    let hops = |name: &str| node.inbox(name).iter().map(|message| message.hops).max();
-    assert_eq!(hops("ping").max(hops("pong")), Some(16));
-    let sent = node.inbox("ping").len() + node.inbox("pong").len();
-    assert_eq!(sent, 17, "one for each number of hops from 0 to 16");
-    node.wait("ping", Phase::Running);
-    let parts = node.inbox("ping")[0].parts.clone().unwrap();
-    assert_eq!(parts, [Part::Text { text: "echo pong".into() }]);
 }

@@ -36,7 +36,7 @@ fn create_params(principal: &str, kind: TokenKind, scopes: &[Scope]) -> CreatePa
 }
 
 fn create(node: &Node, principal: &str, kind: TokenKind, scopes: &[Scope]) -> CreateResult {
-    node.connect().call::<TokenCreate>(&create_params(principal, kind, scopes))
+    node.token(principal, kind, scopes, &[])
 }
 
 fn show(connection: &mut Connection, token: &str) -> Result<CallerView, RpcError> {
@@ -47,13 +47,6 @@ fn show(connection: &mut Connection, token: &str) -> Result<CallerView, RpcError
 fn caller(connection: &mut Connection) -> Value {
     let caller = connection.call::<CoreInitialize>(&InitializeParams::default()).caller;
     serde_json::to_value(caller).unwrap()
-}
-
-/// A connection on which a good token was shown.
-fn bearer(node: &Node, token: &str) -> Connection {
-    let mut connection = node.connect();
-    show(&mut connection, token).unwrap();
-    connection
 }
 
 fn own_socket(node: &Node, name: &str) -> Connection {
@@ -135,7 +128,7 @@ fn service_speaks_as_itself_and_no_more() {
 
     // With the right to read it sees what is public and what became of its own words, and of nobody else's.
     let reader = create(&node, "deploys", TokenKind::Service, &[Scope::Read]);
-    let mut reader = bearer(&node, &reader.token);
+    let mut reader = node.bearer(&reader.token);
     assert!(reader.try_raw("runtime/agent.list", json!({})).is_ok());
     assert!(reader.try_raw("runtime/message.get", sent).is_ok());
     let foreign =
@@ -150,7 +143,7 @@ fn service_speaks_as_itself_and_no_more() {
 fn operator_by_token_may_what_its_scopes_say() {
     let node = listening();
     let made = create(&node, "ann", TokenKind::Operator, &[Scope::Read, Scope::Signal, Scope::Attach]);
-    let mut ann = bearer(&node, &made.token);
+    let mut ann = node.bearer(&made.token);
     let seen = recorded(&node, &signal(&mut ann));
     assert_eq!(
         (&seen["channel"], &seen["authority"], &seen["source_detail"]["proof"], &seen["source"]),
@@ -169,7 +162,7 @@ fn operator_by_token_may_what_its_scopes_say() {
 
     // No token, with whatever scopes, makes tokens and keys, lays down rules or ends the node.
     let all = [Scope::Read, Scope::Signal, Scope::Attach, Scope::Control, Scope::Supervise, Scope::Approve];
-    let mut all = bearer(&node, &create(&node, "bob", TokenKind::Operator, &all).token);
+    let mut all = node.bearer(&create(&node, "bob", TokenKind::Operator, &all).token);
     let token = serde_json::to_value(create_params("eve", TokenKind::Operator, &[Scope::Read])).unwrap();
     for (method, params) in [
         ("security/token.create", token),
@@ -191,7 +184,7 @@ fn keys_typed_without_an_answer_need_the_right_too() {
     let node = listening();
     let all = [Scope::Attach, Scope::Control];
     let made = create(&node, "ann", TokenKind::Operator, &all);
-    let mut ann = bearer(&node, &made.token);
+    let mut ann = node.bearer(&made.token);
     let attached =
         ann.try_raw("runtime/agent.attach", json!({ "agent": "listener", "control": true })).unwrap();
     let type_text = |connection: &mut Connection, text: &str| {
@@ -265,7 +258,7 @@ fn bad_token_is_refused_by_name_and_changes_nothing() {
     let forged = format!("{head}.{signature}");
 
     // As an operator, as the bearer of a token, and as an agent.
-    let mut connections = [node.connect(), bearer(&node, &good.token), own_socket(&node, "listener")];
+    let mut connections = [node.connect(), node.bearer(&good.token), own_socket(&node, "listener")];
     for connection in &mut connections {
         for (token, reason) in [
             ("", "no-token"),
@@ -309,7 +302,7 @@ fn token_of_an_epoch_dies_with_it() {
     let left = made.expires_at.millis_since(SystemClock.now());
     assert!((14 * 60_000..=15 * 60_000).contains(&left), "{left}");
     let before = node.events("", &[]).len();
-    let mut connection = bearer(&node, &made.token);
+    let mut connection = node.bearer(&made.token);
     assert_eq!(
         caller(&mut connection),
         json!({ "principal": "listener", "agent_id": agent_id, "proof": "epoch_token", "assurance": "open" })
@@ -333,7 +326,7 @@ fn token_of_an_epoch_dies_with_it() {
     node.kill_daemon();
     node.up();
     node.wait("listener", Phase::Running);
-    let mut connection = bearer(&node, &made.token);
+    let mut connection = node.bearer(&made.token);
     node.change::<AgentRestart>("listener").unwrap();
     let over = |connection: &mut Connection| {
         let error = connection.try_raw("runtime/agent.list", json!({})).unwrap_err();
@@ -354,7 +347,7 @@ fn token_of_an_epoch_dies_with_it() {
 fn open_connection_loses_its_rights_with_its_token() {
     let node = listening();
     let made = create(&node, "ann", TokenKind::Operator, &[Scope::Read]);
-    let mut ann = bearer(&node, &made.token);
+    let mut ann = node.bearer(&made.token);
     ann.call::<StreamSubscribe>(&serde_json::from_value(json!({})).unwrap());
     revoke(&node, made.token_id);
     let error = ann.try_raw("runtime/agent.list", json!({})).unwrap_err();
@@ -372,7 +365,7 @@ fn open_connection_loses_its_rights_with_its_token() {
     let mut params = create_params("bob", TokenKind::Operator, &[Scope::Read]);
     params.expires_in_ms = Some(1_500);
     let bob = node.connect().call::<TokenCreate>(&params);
-    let mut bob = bearer(&node, &bob.token);
+    let mut bob = node.bearer(&bob.token);
     assert!(bob.try_raw("runtime/agent.list", json!({})).is_ok());
     eventually("its time is over", || {
         bob.try_raw("runtime/agent.list", json!({}))
@@ -483,7 +476,7 @@ fn no_secret_is_in_the_record_or_the_log() {
     let named = create(&node, "ci", TokenKind::Service, &[Scope::Signal]);
     let epoch = own_socket(&node, "listener").call::<TokenEpoch>(&Empty {});
     for token in [&named.token, &epoch.token] {
-        signal(&mut bearer(&node, token));
+        signal(&mut node.bearer(token));
         worthless(&mut node.connect(), &token[..token.len() - 1], "no-token");
         worthless(&mut node.connect(), &format!("{token}x"), "no-token");
     }

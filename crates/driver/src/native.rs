@@ -5,8 +5,8 @@
 //! not JSON-RPC is text for its log.
 
 use edgeplane_types::{
-    Activity, AgentId, AgentName, Authority, Channel, Continuity, DeliveryMode, Envelope, Epoch, MessageId,
-    NodeName, Part, SafeLabel, SessionId, Tenant, ThreadId,
+    Activity, AgentId, AgentName, Authority, Channel, Continuity, DeliveryMode, Envelope, Epoch, Ingress,
+    MessageId, NodeName, Part, SafeLabel, SessionId, Tenant, ThreadId,
 };
 use edgeplane_wire::rpc::{self, Id, Incoming};
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,7 @@ struct Deliver<'a> {
     message_id: MessageId,
     text: String,
     channel: Channel,
+    ingress: Ingress,
     source: &'a SafeLabel,
     source_agent: Option<&'a SafeLabel>,
     authority: Authority,
@@ -77,6 +78,7 @@ pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bo
             message_id: envelope.id,
             text: rendered.text(),
             channel: envelope.channel,
+            ingress: envelope.ingress,
             source,
             source_agent: envelope.source.agent_id.map(|_| source),
             authority: envelope.authority,

@@ -1,6 +1,8 @@
 //! Right manifests: defaults, canonical form, schema, examples, paths.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+use std::path::{Path, PathBuf};
+
 use edgeplane_manifest::{
     BACKOFF_MAX, Driver, Due, EnvName, FilePath, Manifest, RestartPolicy, RunState, ScheduleManifest,
     SecretForm, SourceFile, StateKind, TERMINAL_COLS, TerminalSize, parse, parse_set, schema,
@@ -62,6 +64,38 @@ fn examples_are_right_and_the_full_one_has_every_key() {
     for key in keys {
         let shown = FULL.contains(&format!("{key}:"));
         assert!(shown, "the full example lacks `{key}`");
+    }
+}
+
+/// Every manifest below a folder.
+fn manifests(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(manifests(&path));
+        } else if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_example_is_right_and_says_what_it_is() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let found = manifests(&folder);
+    for name in ["briefing.yaml", "notes.yaml", "shell.yaml", "manifests/full.yaml"] {
+        assert!(found.contains(&folder.join(name)), "{name} is not among {found:?}");
+    }
+    for path in found {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.display().to_string();
+        let set = parse_set(&[SourceFile { name: &name, text: &text }]).unwrap_or_else(|problems| {
+            panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        });
+        assert!(!set.agents.is_empty(), "{name} declares nothing");
+        assert!(text.starts_with('#'), "{name} does not begin with what it is for");
     }
 }
 

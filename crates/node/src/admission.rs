@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use edgeplane_driver::render;
 use edgeplane_types::{
-    Authority, Channel, ContentOrigin, DeliveryMode, Epoch, ErrorName, Ingress, MessageId, OnBehalfOf, Part,
-    Phase, PolicyAction, Priority, SafeLabel, fact::Actor,
+    Authority, Channel, ContentOrigin, DeliveryMode, ErrorName, Ingress, MessageId, OnBehalfOf, Part, Phase,
+    PolicyAction, Priority, SafeLabel, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 
@@ -27,9 +27,6 @@ const KEY_BYTES_MAX: usize = 256;
 
 /// Most principals for whom one message can say that it speaks.
 const BEHALF_MAX: usize = 8;
-
-/// Open turns that are looked at for what led to a message; its sender has rarely more than one.
-const OPEN_TURNS_MAX: usize = 64;
 
 /// More agents than this no message passes through, whatever the rules say.
 pub(crate) const HOPS_MAX: u32 = 64;
@@ -199,39 +196,25 @@ pub(crate) struct Led {
 }
 
 /// A message weighs no more than what led to it: the message that its sender names, and every one that the sender is
-/// still busy with. One that came to somebody else is no cause of it.
+/// still busy with, or with none the one that it was busy with last, and what it was answered meanwhile. One that came to somebody else is no cause of it.
 pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
     let CallingAgent { id, epoch, .. } = sender;
-    let open = open_authority(shared, sender)?.unwrap_or(Authority::Trusted);
-    let named = [saying.causation, saying.reply_to].into_iter().flatten();
-    let mut found = None;
-    for message_id in named {
+    let leading = shared.record.look_up(|reader| reader.leading(id, *epoch))?;
+    let busy_with = leading.and_then(|leading| leading.message_id);
+    for message_id in [saying.causation, saying.reply_to, busy_with].into_iter().flatten() {
         let row = shared.record.look_up(|reader| reader.message(&message_id))?;
-        found = row.filter(|row| row.envelope.target == *id);
-        if found.is_some() {
-            break;
+        if let Some(row) = row.filter(|row| row.envelope.target == *id) {
+            let named = row.envelope.authority;
+            return Ok(Led {
+                authority: leading.map_or(named, |leading| leading.authority.at_most(named)),
+                hops: row.envelope.hops.saturating_add(1),
+                causation: Some(row.envelope.id),
+            });
         }
     }
-    if found.is_none() {
-        let turns = shared.record.look_up(|reader| reader.open_turns(id, *epoch, OPEN_TURNS_MAX))?;
-        if let Some(newest) = turns.last() {
-            found = shared.record.look_up(|reader| reader.message(&newest.message_id))?;
-        }
-    }
-    Ok(match found {
-        Some(row) => Led {
-            authority: open.at_most(row.envelope.authority),
-            hops: row.envelope.hops.saturating_add(1),
-            causation: Some(row.envelope.id),
-        },
-        None => Led { authority: open, hops: 0, causation: None },
-    })
-}
-
-/// What the lightest message weighs that an agent is still busy with.
-fn open_authority(shared: &Shared, sender: &CallingAgent) -> Result<Option<Authority>, RpcError> {
-    let (id, epoch): (_, Epoch) = (sender.id, sender.epoch);
-    shared.record.look_up(|reader| reader.open_authority(&id, epoch))
+    // In this epoch it was given nothing, at most answered: what it says begins with it.
+    let authority = leading.map_or(Authority::Trusted, |leading| leading.authority);
+    Ok(Led { authority, hops: 0, causation: None })
 }
 
 /// For whom a sender speaks: proven by a message of that one in the sender's own inbox, else a mere claim.

@@ -20,6 +20,7 @@ mod program;
 mod rehydration;
 mod retention;
 mod schedules;
+mod share;
 mod terminal;
 mod turns;
 mod view;
@@ -52,8 +53,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Admitted, outbound::Outbound, profile::Profile, record::Origin, schedule::Declared,
-    screen::Screen, shared::Shared,
+    admission::Admitted, left_behind, outbound::Outbound, profile::Profile, record::Origin,
+    schedule::Declared, screen::Screen, shared::Shared,
 };
 
 pub(crate) use accept::Accepted;
@@ -63,6 +64,7 @@ pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 pub(crate) use view::by_name;
+pub(crate) use words::Heard;
 
 /// Commands that wait for a busy agent; more are refused with `backpressure`.
 const MAILBOX_MAX: usize = 256;
@@ -97,6 +99,7 @@ pub(crate) enum Command {
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
+    Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
     DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
@@ -437,6 +440,7 @@ impl Actor {
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::View(reply) => drop(reply.send(self.view())),
             Command::Signal(admitted, reply) => self.accept_waiting(*admitted, reply).await,
+            Command::Hear(epoch, answer, reply) => drop(reply.send(self.heard(epoch, answer).await)),
             Command::Action(request, reply) => {
                 let result = self.action(request).await;
                 drop(reply.send(result));
@@ -491,6 +495,7 @@ impl Actor {
         self.viewers.end_all(DAEMON_ENDS);
         if self.life.state() == lifecycle::State::Retired {
             self.shared.unregister(&self.identity.tenant, &self.identity.name, self.identity.id);
+            self.shared.tasks.spawn(left_behind::settle(Arc::clone(&self.shared), self.identity.id));
         }
     }
 

@@ -14,6 +14,7 @@ mod held;
 mod identity;
 mod keyframes;
 mod keys;
+mod left_behind;
 mod outbound;
 mod profile;
 mod record;

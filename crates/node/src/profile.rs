@@ -29,6 +29,8 @@ pub(crate) struct Profile {
     pub(crate) subscriptions: BTreeSet<SafeLabel>,
     /// The lightest authority of what its program is given.
     pub(crate) lightest: Authority,
+    /// Whether its program can end turns, and so answer without a message.
+    pub(crate) ends_turns: bool,
 }
 
 impl Profile {
@@ -67,6 +69,7 @@ impl Profile {
             rules,
             subscriptions: spec.subscriptions.iter().cloned().collect(),
             lightest: Self::lightest(manifest),
+            ends_turns: matches!(spec.driver, Driver::Native { .. }),
         }
     }
 

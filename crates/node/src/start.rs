@@ -26,6 +26,7 @@ use crate::{
     caller::CallingAgent,
     checks, gate, held,
     identity::{self, IdentityError},
+    left_behind,
     record::{Draft, Origin, Record, chain},
     server,
     shared::{NodeIdentity, Shared, SharedParts},
@@ -143,6 +144,7 @@ impl Node {
         node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         Ok(node)
     }
 

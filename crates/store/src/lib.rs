@@ -42,7 +42,7 @@ pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, EpochRow, GapRow, KeyRow, MemoryRow, MemoryTotals, MessageRow,
+    ActionRow, AgentFilter, AgentRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow, MemoryTotals, MessageRow,
     Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow, SegmentRow,
     StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };

@@ -14,7 +14,7 @@ use edgeplane_types::{
 };
 
 pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
-pub use messages::{MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
+pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 
 /// An agent as its stream tells it.

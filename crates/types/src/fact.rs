@@ -405,6 +405,9 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         authority: Option<Authority>,
     },
+    /// An agent is handed an answer to its question, or a part of one, that weighs less than its own words may.
+    #[serde(rename = "answer.heard")]
+    AnswerHeard { epoch: Epoch, message_id: MessageId, authority: Authority },
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]
@@ -504,6 +507,7 @@ impl Fact {
             Self::ActionResolved { .. } => "action.resolved",
             Self::TurnCompleted { .. } => "turn.completed",
             Self::ItemReported { .. } => "item.reported",
+            Self::AnswerHeard { .. } => "answer.heard",
             Self::MemoryPut { .. } => "memory.put",
             Self::MemoryDeleted { .. } => "memory.deleted",
             Self::AttachOpened { .. } => "attach.opened",

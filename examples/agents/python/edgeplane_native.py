@@ -55,6 +55,7 @@ class Message:
     message_id: str
     text: str = ""  # what a session sees: the header line, then the content, fenced where it needs to be
     channel: str = "external"
+    ingress: str = "signal"  # the way it came in
     source: str = ""
     source_agent: Optional[str] = None
     authority: str = "untrusted"

@@ -238,8 +238,8 @@ class ScriptedNode:
 
     def step_deliver(self, message: Json) -> None:
         channel, source = message.get("channel", "operator"), message.get("source", "uid-0")
-        params = {"channel": channel, "source": source, "source_agent": None, "authority": "trusted", "mode": "queue"}
-        params.update(reply_to=None, thread=None, parts=[{"type": "text", "text": message["content"]}])
+        params = {"channel": channel, "ingress": "signal", "source": source, "source_agent": None, "authority": "trusted"}
+        params.update(mode="queue", reply_to=None, thread=None, parts=[{"type": "text", "text": message["content"]}])
         params["text"] = f"[{channel.upper()} MESSAGE from {source} on signal]\n{message['content']}"
         params.update((key, value) for key, value in message.items() if key != "content")
         self.step_notify({"method": "agent/message.deliver", "params": params})

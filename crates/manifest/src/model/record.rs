@@ -163,7 +163,8 @@ impl OpenTurn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Inbox {
-    /// Messages that may wait. One more is refused with `backpressure`.
+    /// Messages that may wait. One more is refused with `backpressure`, and so is one more of a sender other than an
+    /// operator of whom half as many wait.
     #[serde(default = "inbox_max")]
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max: u32,

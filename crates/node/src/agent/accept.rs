@@ -2,12 +2,12 @@
 //!
 //! Those that come at the same time wait for the disk together; each is accepted or refused for itself.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use edgeplane_driver::render;
 use edgeplane_store::{AppendError, Committed, MessageRow};
 use edgeplane_types::{
-    Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, Timestamp,
+    Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, SafeLabel, Timestamp,
 };
 use edgeplane_wire::rpc::RpcError;
 use tokio::sync::oneshot;
@@ -48,6 +48,25 @@ struct New {
     begun: Timestamp,
 }
 
+/// How many messages are on their way into the record, of all senders and of each.
+#[derive(Debug, Default)]
+struct UnderWay {
+    all: u64,
+    of: HashMap<SafeLabel, u64>,
+}
+
+impl UnderWay {
+    fn begin(&mut self, sender: SafeLabel) {
+        self.all = self.all.saturating_add(1);
+        let own = self.of.entry(sender).or_default();
+        *own = own.saturating_add(1);
+    }
+
+    fn of(&self, sender: &SafeLabel) -> u64 {
+        self.of.get(sender).copied().unwrap_or(0)
+    }
+}
+
 impl Actor {
     /// Makes a message durable together with the facts that go along with it, or says why not; then it will be
     /// delivered.
@@ -56,7 +75,7 @@ impl Actor {
         admitted: Admitted,
         along: impl FnOnce(MessageId) -> Vec<Fact>,
     ) -> Result<Accepted, RpcError> {
-        let (draft, new) = match self.prepare(admitted, along, 0)? {
+        let (draft, new) = match self.prepare(admitted, along, &UnderWay::default())? {
             Prepared::Known(accepted) => return Ok(accepted),
             Prepared::New(draft, new) => (draft, new),
         };
@@ -94,17 +113,20 @@ impl Actor {
     async fn accept_together(&mut self, group: Vec<(Admitted, Waiting)>) {
         self.delivery.fresh = None;
         let mut keys = HashSet::new();
-        let mut under_way = Vec::with_capacity(group.len());
+        let (mut under_way, mut count) = (Vec::with_capacity(group.len()), UnderWay::default());
         for (admitted, reply) in group {
+            let sender = admitted.caller.principal.clone();
             let key = admitted.saying.idempotency_key.clone();
-            if key.is_some_and(|key| !keys.insert((admitted.caller.principal.clone(), key))) {
+            if key.is_some_and(|key| !keys.insert((sender.clone(), key))) {
                 // The record says whether it is the same message, and must have the one before for that.
                 self.finish(&mut under_way).await;
+                count = UnderWay::default();
             }
-            match self.prepare(admitted, |_id| Vec::new(), under_way.len()) {
+            match self.prepare(admitted, |_id| Vec::new(), &count) {
                 Ok(Prepared::New(draft, new)) => {
                     self.shared.failpoint("accept.before");
                     under_way.push((new, self.shared.record.submit(*draft), reply));
+                    count.begin(sender);
                 }
                 Ok(Prepared::Known(accepted)) => drop(reply.send(Ok(accepted))),
                 Err(error) => drop(reply.send(Err(error))),
@@ -125,7 +147,7 @@ impl Actor {
         &self,
         admitted: Admitted,
         along: impl FnOnce(MessageId) -> Vec<Fact>,
-        under_way: usize,
+        under_way: &UnderWay,
     ) -> Result<Prepared, RpcError> {
         let Admitted {
             caller,
@@ -146,7 +168,8 @@ impl Actor {
         }
         // What is decided must not wait for room: there was some when it was asked.
         if saying.ingress != Ingress::Action {
-            self.check_room(under_way)?;
+            self.check_room(under_way.all)?;
+            self.check_share(&caller, under_way.of(&caller.principal))?;
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();
@@ -198,10 +221,10 @@ impl Actor {
     }
 
     /// Refuses what would be one message too many, where so many others are on their way into the record.
-    pub(super) fn check_room(&self, under_way: usize) -> Result<(), RpcError> {
+    pub(super) fn check_room(&self, under_way: u64) -> Result<(), RpcError> {
         let id = self.identity.id;
         let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
-        let waiting = waiting.saturating_add(u64::try_from(under_way).unwrap_or(u64::MAX));
+        let waiting = waiting.saturating_add(under_way);
         if waiting < u64::from(self.manifest.spec.inbox.max) {
             return Ok(());
         }

@@ -136,7 +136,7 @@ impl Actor {
         })
     }
 
-    /// The message that led to it: the one that is named, if it came to this agent, else that of its newest open turn.
+    /// The message that led to it: the one that is named, if it came to this agent, else what leads its words.
     fn cause_of_action(
         &self,
         caller: &Caller,

@@ -24,6 +24,7 @@ use tokio::time::Instant;
 
 use super::{Actor, turns::Turns};
 use crate::{
+    left_behind,
     profile::Profile,
     record::{Draft, Origin},
     recordings,
@@ -31,9 +32,6 @@ use crate::{
 
 /// How long a full shim is left alone before it is offered a message again.
 const FULL_RETRY: Duration = Duration::from_millis(50);
-
-/// Waiting messages that are read at once where all of them are gone through.
-const WAITING_AT_ONCE: usize = 1_024;
 
 /// What is on its way.
 #[derive(Debug, Default)]
@@ -190,21 +188,13 @@ impl Actor {
         draft.is_empty() || self.shared.record.commit(draft).await.is_ok()
     }
 
-    /// Gives up what waits: nobody will ever take it.
+    /// Gives up what waits, as much of it as one commit takes: nobody will ever take it. The rest follows when this
+    /// engine has ended.
     pub(super) fn give_up_waiting(&self, draft: &mut Draft, origin: &Origin) {
-        let id = self.identity.id;
-        let mut after_pos = 0;
-        loop {
-            let page =
-                self.shared.record.look_up(|reader| reader.waiting_page(&id, after_pos, WAITING_AT_ONCE));
-            let page = page.unwrap_or_default();
-            let Some(last) = page.last() else { return };
-            after_pos = last.accepted_pos;
-            for row in page {
-                let reason = "the agent was deleted".to_owned();
-                let fact = Fact::MessageDeadLettered { message_id: row.message_id, reason };
-                self.shared.record.add(draft, self.stream(), origin, fact);
-            }
+        let (id, at_once) = (self.identity.id, left_behind::AT_ONCE);
+        let page = self.shared.record.look_up(|reader| reader.waiting_page(&id, 0, at_once));
+        for row in page.unwrap_or_default() {
+            self.shared.record.add(draft, self.stream(), origin, left_behind::given_up(&row));
         }
     }
 

@@ -1,10 +1,21 @@
 //! What a program's own words belong to and weigh, decided when they are said: later the turns that were open then
 //! are not to be told from others any more.
 
-use edgeplane_types::{AgentId, Authority, Epoch, MessageId};
+use edgeplane_types::{AgentId, Authority, Epoch, Fact, MessageId};
+use edgeplane_wire::rpc::RpcError;
 
 use super::Actor;
-use crate::caller::AGENT_AUTHORITY_MAX;
+use crate::{
+    caller::AGENT_AUTHORITY_MAX,
+    record::{Draft, Origin, refused},
+};
+
+/// An answer that an agent is handed, whole or in part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heard {
+    pub(crate) question: MessageId,
+    pub(crate) authority: Authority,
+}
 
 impl Actor {
     /// A message that the program names, if it is one of its own: of another's nobody but its agent can say anything.
@@ -34,16 +45,28 @@ impl Actor {
         has.all(|other| other == first).then_some(first)
     }
 
-    /// What the program's words weigh now: no more than the lightest message that it has.
+    /// Notes that the agent is handed an answer, or a part of one: what it says next weighs no more.
+    pub(super) async fn heard(&self, epoch: Epoch, answer: Heard) -> Result<(), RpcError> {
+        let (id, Heard { question, authority }) = (self.identity.id, answer);
+        if self.shared.record.look_up(|reader| reader.has_heard(&id, epoch, authority))? {
+            return Ok(());
+        }
+        let mut draft = Draft::default();
+        let fact = Fact::AnswerHeard { epoch, message_id: question, authority };
+        self.shared.record.add(&mut draft, self.stream(), &Origin::node("answers"), fact);
+        self.shared.record.commit(draft).await.map(drop).map_err(|error| refused(&error))
+    }
+
+    /// What the program's words weigh now: no more than the lightest message that it has, or with none had last.
     pub(super) fn weight_of_words(&self, epoch: Epoch) -> Authority {
         let id: AgentId = self.identity.id;
         let lightest = self.shared.record.look_up(|reader| {
-            let open = reader.open_authority(&id, epoch)?;
+            let leading = reader.leading(&id, epoch)?.map(|leading| leading.authority);
             let on_its_way = match self.delivery.in_flight() {
                 Some(message_id) => reader.message(&message_id)?.map(|row| row.envelope.authority),
                 None => None,
             };
-            Ok([open, on_its_way].into_iter().flatten().fold(AGENT_AUTHORITY_MAX, Authority::at_most))
+            Ok([leading, on_its_way].into_iter().flatten().fold(AGENT_AUTHORITY_MAX, Authority::at_most))
         });
         lightest.unwrap_or(Authority::Untrusted)
     }

@@ -1,6 +1,7 @@
 //! Messages: which rungs each has reached, which wait and in whose turn, which were given up, what they amount to.
 //! The envelope stays in the event that accepted it.
 
+mod turns;
 mod waiting;
 
 use edgeplane_types::{
@@ -13,7 +14,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 4,
+    version: 6,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
@@ -49,12 +50,13 @@ pub(super) const DEFINITION: Definition = Definition {
             WHERE open_since IS NOT NULL;
         CREATE INDEX message_reply ON message (reply_to, accepted_pos) WHERE reply_to IS NOT NULL;
 
-        -- Who ever sent to an inbox, and the position at which each was served last.
+        -- Who ever sent to an inbox, the position at which each was served last, and how much of theirs waits.
         CREATE TABLE sender (
             id INTEGER PRIMARY KEY,
             target BLOB NOT NULL,
             principal TEXT NOT NULL,
-            served INTEGER NOT NULL
+            served INTEGER NOT NULL,
+            waiting INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX sender_name ON sender (target, principal);
 
@@ -69,6 +71,23 @@ pub(super) const DEFINITION: Definition = Definition {
             PRIMARY KEY (sender, priority, authority)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX lane_turn ON lane (target, priority, served, first_pos);
+
+        -- The turn of an agent that ended last in its newest epoch, and the position at which it was opened.
+        CREATE TABLE turn_over (
+            target BLOB PRIMARY KEY,
+            epoch INTEGER NOT NULL,
+            message INTEGER NOT NULL,
+            since INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        -- What an agent heard during its turns, and where in the record it last heard something so light.
+        CREATE TABLE heard (
+            target BLOB NOT NULL,
+            authority INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            pos INTEGER NOT NULL,
+            PRIMARY KEY (target, authority)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE waiting_total (
             target BLOB NOT NULL,
@@ -87,6 +106,8 @@ pub(super) const DEFINITION: Definition = Definition {
         ("message", "accepted_pos"),
         ("sender", "id"),
         ("lane", "sender, priority, authority"),
+        ("turn_over", "target"),
+        ("heard", "target, authority"),
         ("waiting_total", "target, priority"),
         ("rung_total", "target, rung"),
     ],
@@ -125,6 +146,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
         Fact::MessageDropped { message_id, reason } => drop_for_good(step, *message_id, reason),
         Fact::TurnCompleted { message_id: Some(message_id), .. } => answer(step, *message_id),
+        Fact::AnswerHeard { epoch, authority, .. } => turns::answered(step, *epoch, *authority),
         _ => Ok(()),
     }
 }
@@ -139,14 +161,22 @@ struct Place {
     content_bytes: i64,
     waiting: bool,
     given_up: bool,
-    is_open: bool,
+    open_since: Option<i64>,
+    epoch: Option<i64>,
     state: String,
+}
+
+impl Place {
+    /// Since which position its turn is open, if it is and in this epoch.
+    fn open_in(&self, epoch: Epoch) -> Option<i64> {
+        self.open_since.filter(|_| self.epoch == Some(int(epoch.0)))
+    }
 }
 
 fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
     let found = step.find(
         "SELECT accepted_pos, target, sender, priority, authority, content_bytes, waiting, given_up,
-                open_since IS NOT NULL, state
+                open_since, epoch, state
          FROM message WHERE id = ?1",
         [message.as_bytes()],
         |row| {
@@ -159,8 +189,9 @@ fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
                 content_bytes: row.get(5)?,
                 waiting: row.get(6)?,
                 given_up: row.get(7)?,
-                is_open: row.get(8)?,
-                state: row.get(9)?,
+                open_since: row.get(8)?,
+                epoch: row.get(9)?,
+                state: row.get(10)?,
             })
         },
     )?;
@@ -233,7 +264,8 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
         content_bytes,
         waiting: true,
         given_up: false,
-        is_open: false,
+        open_since: None,
+        epoch: None,
         state,
     };
     waiting::begin(step, &place)?;
@@ -261,7 +293,7 @@ fn taken(error: &rusqlite::Error, envelope: &Envelope) -> FoldError {
 fn wait_again(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
     let place = place(step, message)?;
     let by_the_node = matches!(step.event.actor, Actor::Node { .. });
-    if !(place.given_up || by_the_node && place.is_open) {
+    if !(place.given_up || by_the_node && place.open_since.is_some()) {
         return Err(FoldError::NotGivenUp(message));
     }
     step.run(
@@ -332,6 +364,13 @@ fn climb(
             int(step.pos),
         ],
     )?;
+    match (rung, epoch) {
+        (Rung::TurnEnded, Some(epoch)) => turns::over(step, &place, epoch)?,
+        (Rung::Observed, Some(epoch)) if place.open_in(epoch).is_none() => {
+            turns::opened_by_its_word(step, &place, epoch)?;
+        }
+        _ => {}
+    }
     if place.waiting {
         waiting::end(step, &place)?;
         if rung != Rung::Expired {

@@ -60,6 +60,22 @@ fn with_events(conn: &rusqlite::Connection, mut agent: AgentRow) -> rusqlite::Re
 }
 
 impl Reader {
+    /// The retired agents for which messages still wait.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn retired_with_waiting(&self) -> Result<Vec<AgentId>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT id FROM agent WHERE phase = 'retired'
+                     AND EXISTS (SELECT 1 FROM waiting_total WHERE target = agent.id AND messages > 0)
+                 ORDER BY id",
+            )?
+            .query_map([], |row| row.get(0).map(AgentId::from_bytes))?
+            .collect()
+        })
+    }
+
     /// The agents that pass `filter`, by tenant and name; the retired ones only if it names their phase.
     ///
     /// # Errors

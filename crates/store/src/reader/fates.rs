@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::{AgentId, Authority, Channel, Epoch, MessageId, Rung};
-use rusqlite::{OptionalExtension, Row, params, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use super::{
     ReadError, Reader,
@@ -11,13 +11,17 @@ use super::{
     limit,
 };
 use crate::{
-    MessageRow, OpenTurn,
+    Leading, MessageRow, OpenTurn,
+    model::messages::lightness,
     sqlite::{int, uint},
 };
 
 /// A column that holds an authority, as the model numbers it.
 fn authority(row: &Row<'_>, index: usize) -> rusqlite::Result<Authority> {
-    let number: i64 = row.get(index)?;
+    numbered(index, row.get(index)?)
+}
+
+fn numbered(index: usize, number: i64) -> rusqlite::Result<Authority> {
     let found = usize::try_from(number).ok().and_then(|place| Authority::ALL.get(place));
     found.copied().ok_or(rusqlite::Error::IntegralValueOutOfRange(index, number))
 }
@@ -26,6 +30,39 @@ fn authority(row: &Row<'_>, index: usize) -> rusqlite::Result<Authority> {
 fn word<T>(row: &Row<'_>, index: usize, read: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let text: String = row.get(index)?;
     read(&text).ok_or_else(|| rusqlite::Error::InvalidColumnType(index, text, Type::Text))
+}
+
+/// A turn that leads words: its message, how light that and all that is open are, and since when.
+type Turn = ([u8; 16], i64, i64);
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}
+
+/// The newest open turn of an epoch, with what the lightest of the open ones weighs and since when the oldest is open.
+fn open_turn(conn: &Connection, agent: &AgentId, epoch: Epoch) -> rusqlite::Result<Option<Turn>> {
+    conn.prepare_cached(
+        "SELECT id,
+                (SELECT max(authority) FROM message INDEXED BY message_open_authority
+                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL),
+                (SELECT min(open_since) FROM message INDEXED BY message_open
+                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL)
+         FROM message INDEXED BY message_open
+         WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY open_since DESC LIMIT 1",
+    )?
+    .query_row(params![agent.as_bytes(), int(epoch.0)], turn)
+    .optional()
+}
+
+/// The turn of an epoch that ended last.
+fn turn_over(conn: &Connection, agent: &AgentId, epoch: Epoch) -> rusqlite::Result<Option<Turn>> {
+    conn.prepare_cached(
+        "SELECT message.id, message.authority, turn_over.since
+         FROM turn_over JOIN message ON message.accepted_pos = turn_over.message
+         WHERE turn_over.target = ?1 AND turn_over.epoch = ?2",
+    )?
+    .query_row(params![agent.as_bytes(), int(epoch.0)], turn)
+    .optional()
 }
 
 impl Reader {
@@ -79,18 +116,46 @@ impl Reader {
         })
     }
 
-    /// The lightest authority among those messages; `None` if no turn is open.
+    /// What leads the words of an agent in an epoch. Takes the same time however many messages there are.
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub fn open_authority(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Authority>, ReadError> {
+    pub fn leading(&self, agent: &AgentId, epoch: Epoch) -> Result<Option<Leading>, ReadError> {
+        self.at_once(|conn| {
+            let turn = match open_turn(conn, agent, epoch)? {
+                Some(turn) => Some(turn),
+                None => turn_over(conn, agent, epoch)?,
+            };
+            let since = turn.map_or(0, |(_, _, since)| since);
+            let heard: Option<i64> = conn
+                .prepare_cached(
+                    "SELECT max(authority) FROM heard WHERE target = ?1 AND epoch = ?2 AND pos >= ?3",
+                )?
+                .query_row(params![agent.as_bytes(), int(epoch.0), since], |row| row.get(0))?;
+            let lightest = turn.map(|(_, lightest, _)| lightest).max(heard);
+            lightest
+                .map(|lightest| {
+                    let message_id = turn.map(|(id, ..)| MessageId::from_bytes(id));
+                    Ok(Leading { message_id, authority: numbered(1, lightest)? })
+                })
+                .transpose()
+        })
+    }
+
+    /// Whether an agent has heard something so light in the newest of its open turns, or with none open in the one
+    /// that ended last: then to hear it again changes nothing.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn has_heard(&self, agent: &AgentId, epoch: Epoch, authority: Authority) -> Result<bool, ReadError> {
         self.with(|conn| {
             conn.prepare_cached(
-                "SELECT authority FROM message INDEXED BY message_open_authority
-                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY authority DESC LIMIT 1",
+                "SELECT 1 FROM heard WHERE target = ?1 AND epoch = ?2 AND authority >= ?3 AND pos >= coalesce(
+                    (SELECT max(open_since) FROM message INDEXED BY message_open
+                     WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL),
+                    (SELECT since FROM turn_over WHERE target = ?1 AND epoch = ?2), 0)",
             )?
-            .query_row(params![agent.as_bytes(), int(epoch.0)], |row| authority(row, 0))
-            .optional()
+            .exists(params![agent.as_bytes(), int(epoch.0), lightness(authority)])
         })
     }
 

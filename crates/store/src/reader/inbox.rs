@@ -140,6 +140,19 @@ impl Reader {
         self.waiting_totals(agent).map(|totals| totals.all().messages)
     }
 
+    /// How many messages of one sender wait for an agent. Takes the same time however many there are.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn waiting_of(&self, agent: &AgentId, principal: &SafeLabel) -> Result<u64, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT waiting FROM sender WHERE target = ?1 AND principal = ?2")?
+                .query_row(params![agent.as_bytes(), principal.as_str()], |row| uint(row, 0))
+                .optional()
+                .map(|found| found.unwrap_or(0))
+        })
+    }
+
     /// How much waits for an agent, by priority. Takes the same time however much it is.
     ///
     /// # Errors

@@ -78,3 +78,13 @@ pub struct OpenTurn {
     /// Its kind.
     pub channel: Channel,
 }
+
+/// What leads the words of a program: its newest open turn, or with none open the turn that ended last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leading {
+    /// The message of that turn; none where the program was only answered, never told.
+    pub message_id: Option<MessageId>,
+    /// What the words weigh at most: as much as the lightest message of all open turns, or as that one, and as the
+    /// lightest that was heard meanwhile.
+    pub authority: Authority,
+}

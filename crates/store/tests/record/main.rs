@@ -19,6 +19,8 @@ mod filling;
 #[cfg(test)]
 mod folding;
 #[cfg(test)]
+mod leading;
+#[cfg(test)]
 mod opening;
 #[cfg(test)]
 mod scheduling;

@@ -6,7 +6,9 @@ use edgeplane_store::{InboxFilter, Model, Store, Waiting, WaitingTotals};
 use edgeplane_types::{AgentId, Authority, DeliveryMode, Epoch, Fact, MessageId, Priority, SafeLabel};
 use proptest::prelude::*;
 
-use crate::support::{Maker, accepted_with, agent, assert_sound, injected, message, open, stream};
+use crate::support::{
+    Maker, accepted, accepted_with, agent, assert_sound, declared, injected, message, open, stream,
+};
 
 /// The same, into a turn or of another weight.
 fn sent_as(
@@ -273,7 +275,7 @@ fn perform(store: &Store, maker: &Maker, known: &mut Known, (number, deed): (u8,
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Proves MSG-009, MSG-045, MSG-080.
+    /// Proves MSG-009, MSG-045, MSG-080, MSG-091.
     #[test]
     fn order_of_delivery_is_what_the_rule_says(deeds in prop::collection::vec(any_deed(), 1..60)) {
         let dir = tempfile::tempdir().unwrap();
@@ -293,6 +295,11 @@ proptest! {
             }
             prop_assert_eq!(reader.waiting_totals(&agent(1)).unwrap(), known.totals());
             prop_assert_eq!(reader.waiting_count(&agent(1)).unwrap(), known.waiting.len() as u64);
+            for sender in 0..4 {
+                let sender: SafeLabel = format!("sender-{sender}").parse().unwrap();
+                let of_it = known.waiting.values().filter(|waits| waits.sender == sender).count();
+                prop_assert_eq!(reader.waiting_of(&agent(1), &sender).unwrap(), of_it as u64);
+            }
         }
         let grown = store.reader().model_digest(Model::Messages).unwrap();
         store.rebuild(Model::Messages).unwrap();
@@ -330,4 +337,24 @@ fn what_waits_is_paged_and_found_by_id() {
     assert!(among(&agent(2), &[1, 7]).is_empty());
     assert!(reader.waiting_page(&agent(2), 0, 9).unwrap().is_empty());
     assert_eq!(reader.waiting_totals(&agent(2)).unwrap(), WaitingTotals::default());
+}
+
+/// Proves MSG-019.
+#[test]
+fn what_waits_for_a_deleted_agent_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    for number in 1..=3 {
+        let facts = [declared(number, &format!("agent-{number}")), accepted(number, number)];
+        store.append(maker.batch(stream(number), facts)).unwrap();
+    }
+    assert!(store.reader().retired_with_waiting().unwrap().is_empty());
+    let retired = || Fact::AgentRetired { reason: "asked".to_owned() };
+    for number in 1..=2 {
+        store.append(maker.batch(stream(number), [retired()])).unwrap();
+    }
+    assert_eq!(store.reader().retired_with_waiting().unwrap(), [agent(1), agent(2)]);
+    let given_up = Fact::MessageDeadLettered { message_id: message(1), reason: "test".to_owned() };
+    store.append(maker.batch(stream(1), [given_up])).unwrap();
+    assert_eq!(store.reader().retired_with_waiting().unwrap(), [agent(2)]);
 }

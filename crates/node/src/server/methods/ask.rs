@@ -41,6 +41,7 @@ struct Question<'a> {
 
 pub(in crate::server) async fn ask(session: &Session, params: AskParams) -> Result<AskResult, RpcError> {
     let asked = agent(session, &params.agent)?;
+    check_can_answer(session, &asked)?;
     let time = Duration::from_millis(params.timeout_ms.unwrap_or(ASK_MS).min(WAIT_MS_MAX));
     // Followed from before the question exists, so that no answer can be missed.
     let live = session.shared.record.follow();
@@ -59,6 +60,21 @@ pub(in crate::server) async fn ask(session: &Session, params: AskParams) -> Resu
     let question = Question { session, id: accepted.message_id, asked, asker };
     let answered = question.wait(live, Instant::now() + time, params.stream).await;
     answered.map_err(|error| error.effect(Effect::Applied))
+}
+
+/// A terminal ends no turns, so it answers only whoever has an inbox for a message of it. Others would wait in vain.
+fn check_can_answer(session: &Session, asked: &AgentHandle) -> Result<(), RpcError> {
+    let has_inbox = session.caller.agent.as_ref().is_some_and(|own| session.caller.is_agent(own.id));
+    if has_inbox || asked.profile().ends_turns {
+        return Ok(());
+    }
+    let name = &asked.name;
+    let what = format!("agent `{name}` runs on a terminal and ends no turns: only an agent can ask it");
+    let hint = format!(
+        "`edgeplane signal {name}` tells it something and `edgeplane logs {name}` shows what it does; \
+         to an agent that asks it answers with `edgeplane signal --reply-to`"
+    );
+    Err(RpcError::new(ErrorName::Unsupported, what).hint(hint))
 }
 
 /// Others may say the same words under the same key; what was answered goes to the one who asked.
@@ -89,9 +105,9 @@ impl Question<'_> {
                 parts.pass_on(&self, found.pos().map_or(head, |pos| pos.saturating_sub(1))).await?;
             }
             match found {
-                Found::Nothing if Instant::now() >= until => return self.result(Found::Nothing),
+                Found::Nothing if Instant::now() >= until => return self.result(Found::Nothing).await,
                 Found::Nothing => {}
-                found => return self.result(found),
+                found => return self.result(found).await,
             }
             let stopping = &self.session.shared.stopping;
             // Losing the race loses no event: all is read from the record again.

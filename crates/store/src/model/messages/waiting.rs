@@ -22,7 +22,7 @@ pub(super) fn sender(step: &Step<'_>, envelope: &Envelope) -> Result<i64, FoldEr
     }
     let id = int(step.pos);
     step.run(
-        "INSERT INTO sender (id, target, principal, served) VALUES (?1, ?2, ?3, 0)",
+        "INSERT INTO sender (id, target, principal, served, waiting) VALUES (?1, ?2, ?3, 0, 0)",
         params![id, target, principal],
     )?;
     Ok(id)
@@ -78,5 +78,6 @@ fn total(step: &Step<'_>, place: &Place, messages: i64) -> Result<(), FoldError>
          DO UPDATE SET messages = messages + ?3, content_bytes = content_bytes + ?4",
         params![place.target, place.priority, messages, messages.saturating_mul(place.content_bytes)],
     )?;
+    step.run("UPDATE sender SET waiting = waiting + ?2 WHERE id = ?1", params![place.sender, messages])?;
     Ok(())
 }

@@ -286,8 +286,8 @@ impl ScriptedNode {
         let source = message["source"].as_str().unwrap_or("uid-0");
         let content = text(&message["content"]);
         let mut params = json!({
-            "channel": channel, "source": source, "source_agent": null, "authority": "trusted", "mode": "queue",
-            "reply_to": null, "thread": null, "parts": [{ "type": "text", "text": content }],
+            "channel": channel, "ingress": "signal", "source": source, "source_agent": null, "authority": "trusted",
+            "mode": "queue", "reply_to": null, "thread": null, "parts": [{ "type": "text", "text": content }],
             "text": format!("[{} MESSAGE from {source} on signal]\n{content}", channel.to_uppercase()),
         });
         for (key, value) in message.as_object().unwrap().iter().filter(|(key, _)| *key != "content") {

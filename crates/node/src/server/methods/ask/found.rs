@@ -13,6 +13,7 @@ use edgeplane_wire::{
 
 use super::{super::messages::dead_end, Question};
 use crate::{
+    agent::{Command, Heard},
     caller::{AGENT_AUTHORITY_MAX, Caller, CallingAgent, Living as _},
     gate::Asked,
 };
@@ -105,7 +106,7 @@ impl Question<'_> {
         })
     }
 
-    pub(super) fn result(self, found: Found) -> Result<AskResult, RpcError> {
+    pub(super) async fn result(self, found: Found) -> Result<AskResult, RpcError> {
         let (answer, reason, timed_out) = match found {
             Found::Nothing => (None, None, true),
             Found::DeadEnd(why) => (None, Some(why), false),
@@ -115,6 +116,9 @@ impl Question<'_> {
                 Err(refusal) => (None, Some(refusal.message), false),
             },
         };
+        if let Some(answer) = &answer {
+            self.hand_out(answer.authority).await?;
+        }
         Ok(AskResult {
             message_id: self.id,
             agent: self.asked.name.to_string(),
@@ -123,6 +127,18 @@ impl Question<'_> {
             timed_out,
             reason,
         })
+    }
+
+    /// Notes what an agent is handed before it is: what it says next weighs no more. Its own words weigh no more than
+    /// some answers anyway.
+    pub(super) async fn hand_out(&self, authority: Authority) -> Result<(), RpcError> {
+        let Some(asker) = self.session.caller.agent.as_ref().filter(|_| authority > AGENT_AUTHORITY_MAX)
+        else {
+            return Ok(());
+        };
+        let handle = self.session.shared.agent(&edgeplane_types::Tenant::default(), &asker.id.to_string())?;
+        let answer = Heard { question: self.id, authority };
+        handle.ask(|reply| Command::Hear(asker.epoch, answer, reply)).await?
     }
 
     fn by_message(&self, row: MessageRow) -> Result<Answer, RpcError> {

@@ -70,6 +70,7 @@ impl Parts {
             self.is_refused = true;
             return Ok(());
         };
+        question.hand_out(shown.authority).await?;
         self.count = self.count.saturating_add(1);
         let part = AskPart {
             message_id: question.id,
