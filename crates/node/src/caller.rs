@@ -164,12 +164,15 @@ impl Caller {
     }
 
     pub(crate) fn actor(&self) -> Actor {
-        match &self.agent {
-            Some(agent) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
-            None if self.proof == Proof::Node => {
+        let name = self.principal.clone();
+        match (&self.agent, self.proof) {
+            (Some(agent), _) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
+            (None, Proof::Node) => {
                 Actor::Node { rule: SafeLabel::sanitized(self.note.as_deref().unwrap_or("node")) }
             }
-            None => Actor::Operator { name: self.principal.clone() },
+            (None, Proof::ServiceToken) => Actor::Service { name },
+            (None, _) if self.is_operator() => Actor::Operator { name },
+            (None, _) => Actor::Unproven { name },
         }
     }
 
