@@ -26,7 +26,7 @@ use tokio::time::Instant;
 
 use super::{Actor, turns::Turns};
 use crate::{
-    admission::Admitted,
+    admission::{self, Admitted},
     caller::Caller,
     profile::Profile,
     record::{Draft, Origin, refused},
@@ -129,7 +129,7 @@ impl Actor {
             target: self.identity.id,
             channel,
             ingress: saying.ingress,
-            source: caller.source(saying.display_name.map(|name| render::clean(&name))),
+            source: caller.source(saying.display_name.as_deref().map(admission::shown_name)),
             authority,
             on_behalf_of,
             topic: saying.topic,
