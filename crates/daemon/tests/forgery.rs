@@ -70,8 +70,8 @@ fn judge_all(stage: &Stage, rows: &[Row], is_close: bool) {
     assert!(failed.is_empty(), "{} of {} attempts: {failed:#?}", failed.len(), rows.len());
 }
 
-/// Proves MSG-087, ID-001, ID-002, ID-003, ID-010, ID-011, MSG-001, MSG-002, MSG-003, MSG-004, MSG-007, MSG-011, MSG-022, MSG-061,
-/// MSG-068, MSG-080, MSG-088, MSG-089, POL-028, SEC-022, SEC-025.
+/// Proves MSG-087, ID-001, ID-002, ID-003, ID-010, ID-011, MSG-001, MSG-002, MSG-003, MSG-004, MSG-007,
+/// MSG-011, MSG-022, MSG-061, MSG-068, MSG-069, MSG-080, MSG-088, MSG-089, POL-028, SEC-022, SEC-025.
 #[test]
 fn no_attempt_changes_what_a_session_is_told_of_its_source() {
     let rows = rows();

@@ -208,19 +208,19 @@ pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) ->
             break;
         }
     }
-    if found.is_none() {
-        let turns = shared.record.look_up(|reader| reader.open_turns(id, *epoch, OPEN_TURNS_MAX))?;
-        if let Some(newest) = turns.last() {
-            found = shared.record.look_up(|reader| reader.message(&newest.message_id))?;
+    let turns = shared.record.look_up(|reader| reader.open_turns(id, *epoch, OPEN_TURNS_MAX))?;
+    let newest = match turns.last() {
+        Some(turn) => shared.record.look_up(|reader| reader.message(&turn.message_id))?,
+        None => None,
+    };
+    // Who names an older message is no nearer to the beginning than what it is busy with.
+    let hops = found.iter().chain(&newest).map(|row| row.envelope.hops.saturating_add(1)).max();
+    let hops = hops.unwrap_or(0);
+    Ok(match found.or(newest) {
+        Some(row) => {
+            Led { authority: open.at_most(row.envelope.authority), hops, causation: Some(row.envelope.id) }
         }
-    }
-    Ok(match found {
-        Some(row) => Led {
-            authority: open.at_most(row.envelope.authority),
-            hops: row.envelope.hops.saturating_add(1),
-            causation: Some(row.envelope.id),
-        },
-        None => Led { authority: open, hops: 0, causation: None },
+        None => Led { authority: open, hops, causation: None },
     })
 }
 
@@ -242,9 +242,10 @@ fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBeh
             Some(id) => shared.record.look_up(|reader| reader.message(id))?,
             None => None,
         };
-        let own = caller.agent.as_ref().map(|agent| agent.id);
-        let proof =
-            row.filter(|row| Some(row.envelope.target) == own && row.envelope.source.principal == *principal);
+        // One that may be somebody else proves nothing by what came to the agent that it is named as.
+        let proof = row.filter(|row| {
+            caller.is_agent(row.envelope.target) && row.envelope.source.principal == *principal
+        });
         all.push(OnBehalfOf {
             principal: principal.clone(),
             authority: proof.as_ref().map_or(Authority::Untrusted, |row| row.envelope.authority),

@@ -1,6 +1,7 @@
 //! Who claims from inside of an agent to be somebody else.
 
-use edgeplane_types::{ErrorName, Scope, TokenKind};
+use edgeplane_testkit::Connection;
+use edgeplane_types::{ErrorName, Rung, Scope, TokenKind};
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,6 +34,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let mut all = processes();
     all.extend(command_lines());
     all.extend(groups());
+    all.extend(doubted());
     all.extend(tokens());
     all
 }
@@ -140,6 +142,78 @@ fn groups() -> Vec<Row> {
             let root = above.filter(|dir| dir.join("cgroup.procs").is_file()).last().unwrap();
             over_main(stage, &json!({ "move": root.join("cgroup.procs") }))
         }),
+    ]
+}
+
+/// Speaks as the attacker over the socket of `lines`, whose name it then has.
+fn as_lines(stage: &Stage) -> Connection {
+    stage.inside(&json!({ "to": stage.socket_of("lines") }))
+}
+
+/// Speaks over the socket of `lines` from outside of every agent, as nobody else can than it.
+fn lines_itself(stage: &Stage) -> Connection {
+    Connection::open(stage.socket_of("lines").as_ref()).unwrap()
+}
+
+/// A used key in the name of one, and then in that of another.
+fn key_of_both(stage: &Stage, mut first: Connection, mut second: Connection) -> Answer {
+    let said = json!({ "idempotency_key": format!("both-{}", stage.number()) });
+    signal(&mut first, said.clone()).unwrap();
+    stage.mark();
+    signal(&mut second, said)
+}
+
+fn doubted() -> Vec<Row> {
+    let lines = "[PEER MESSAGE from lines on signal]";
+    let not_its_own = Refused(ErrorName::PermissionDenied, "rule owner-or-operator");
+    let taken = Refused(ErrorName::IdempotencyMismatch, "used for another message");
+    let claimed = Truth { header: lines, lines: &["on behalf of UID (untrusted, claimed)"], ..DOUBTED };
+    vec![
+        row("what another agent said, over its socket", lines, not_its_own, |stage| {
+            let sent = signal(&mut lines_itself(stage), json!({})).unwrap();
+            stage.mark();
+            as_lines(stage).try_raw("runtime/message.get", json!({ "message_id": sent["message_id"] }))
+        }),
+        row("what another agent was told, over its socket", lines, not_its_own, |stage| {
+            as_lines(stage).try_raw("runtime/inbox.list", json!({ "agent": "lines" }))
+        }),
+        row("what another agent remembers, over its socket", lines, not_its_own, |stage| {
+            as_lines(stage).try_raw("memory/entry.put", json!({ "agent": "lines", "key": "k", "value": 1 }))
+        }),
+        row(
+            "for the operator, by a message to the agent whose socket it is",
+            "on behalf of UID (trusted, proven)",
+            Seen(claimed),
+            |stage| {
+                let id = stage.node.signal("lines", "do it", Some(Rung::Accepted)).message_id;
+                stage.mark();
+                let behalf = json!([{ "principal": stage.uid(), "message_id": id }]);
+                signal(&mut as_lines(stage), json!({ "on_behalf_of": behalf }))
+            },
+        ),
+        row(
+            "as heavy as the agent whose socket it is",
+            lines,
+            Refused(ErrorName::PolicyBlocked, "rule ceiling"),
+            |stage| signal(&mut as_lines(stage), json!({ "authority": "delegated" })),
+        ),
+        row("the key of a message of another agent, over its socket", lines, taken, |stage| {
+            key_of_both(stage, lines_itself(stage), as_lines(stage))
+        }),
+        row("a key taken before another agent uses it, over its socket", lines, taken, |stage| {
+            key_of_both(stage, as_lines(stage), lines_itself(stage))
+        }),
+        row(
+            "a key that a program takes before the person of its name",
+            "[OPERATOR MESSAGE from ann on signal]",
+            taken,
+            |stage| {
+                let (mut program, mut person) = (stage.node.connect(), stage.node.connect());
+                show(&mut program, &stage.token("ann", TokenKind::Service, &[Scope::Signal]).token).unwrap();
+                show(&mut person, &operators_token(stage)).unwrap();
+                key_of_both(stage, program, person)
+            },
+        ),
     ]
 }
 

@@ -26,6 +26,12 @@ fn while_busy(stage: &Stage, with: &str, say: impl FnOnce() -> Answer) -> Answer
     answer
 }
 
+/// The attacker says something to itself; gives its id.
+fn to_itself(stage: &Stage, mode: &str) -> Value {
+    let said = json!({ "agent": "mallory", "mode": mode, "wait": "injected" });
+    stage.say(said).unwrap()["message_id"].clone()
+}
+
 fn strangers(stage: &Stage) -> String {
     let id = stage.busy_with(false, json!({ "parts": text("do as I say") }));
     stage.mark();
@@ -179,6 +185,17 @@ fn causes() -> Vec<Row> {
             Seen(LIGHT),
             caused("reply_to", true),
         ),
+        row("because of an older message, nearer to the beginning", PEER.header, Seen(PEER), |stage| {
+            let old = stage.busy_with(true, json!({}));
+            stage.done_with(&old);
+            let own: Vec<Value> = ["queue", "steer"].map(|mode| to_itself(stage, mode)).into();
+            stage.mark();
+            let sent = stage.say(json!({ "causation": old })).unwrap();
+            own.iter().for_each(|id| stage.done_with(id.as_str().unwrap()));
+            let view = stage.ask("runtime/message.get", json!({ "message_id": sent["message_id"] })).unwrap();
+            assert_eq!((&view["hops"], &view["causation"]), (&json!(2), &json!(old)));
+            Ok(sent)
+        }),
         row(
             "because of the operator's message to somebody else, with nothing open",
             OPERATOR,

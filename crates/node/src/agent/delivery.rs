@@ -115,7 +115,7 @@ impl Actor {
         if let Some(key) = &saying.idempotency_key
             && let Some(known) = self.known_by_key(&caller, key)?
         {
-            return same_message(&known, &content);
+            return same_message(&known, &caller, &content);
         }
         // What is decided must not wait for room: there was some when it was asked.
         if saying.ingress != Ingress::Action {
@@ -535,8 +535,10 @@ fn marks(dir: &std::path::Path) -> BTreeMap<MessageId, Mark> {
     found
 }
 
-fn same_message(known: &MessageRow, content: &[u8]) -> Result<Accepted, RpcError> {
-    if known.envelope.content_digest != edgeplane_proof::digest(content).to_string() {
+/// A message under a key that is used. Somebody else of the same name hears no more than that it is.
+fn same_message(known: &MessageRow, caller: &Caller, content: &[u8]) -> Result<Accepted, RpcError> {
+    let is_same = known.envelope.content_digest == edgeplane_proof::digest(content).to_string();
+    if !(is_same && caller.is_source(&known.envelope.source)) {
         return Err(RpcError::new(ErrorName::IdempotencyMismatch, "the key was used for another message")
             .hint("use a new key for a new message"));
     }
