@@ -188,6 +188,8 @@ fn vouched_for(stage: &Stage, truth: Truth, id: &str, is_close: bool) {
     assert!(proofs(truth.proof).contains(&source["proof"].as_str().unwrap()), "{envelope}");
     assert_eq!(source["agent_id"].is_null(), !is_agents(truth), "{envelope}");
     assert_eq!((&event["actor"]["kind"], &event["actor"]["name"]), (&json!(actor(truth)), &json!(principal)));
+    let name = source["display_name"].as_str().unwrap_or_default();
+    assert!(forgery::acting(name).is_none() && !name.contains('\n'), "{name:?}");
     if is_close {
         shown(stage, envelope, id);
     }
