@@ -8,6 +8,7 @@ mod alone;
 mod callers;
 mod connection;
 mod evidence;
+pub mod forgery;
 mod manifests;
 mod node;
 pub mod observe;

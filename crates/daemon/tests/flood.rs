@@ -41,7 +41,7 @@ const DEATHS: u64 = 12;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn is_stopped(agent: usize) -> bool {
-    agent % STOPPED == 0
+    agent.is_multiple_of(STOPPED)
 }
 
 fn name(agent: usize) -> String {

@@ -1,22 +1,16 @@
 //! No content is believed to be anything but content: every attempt, at every authority, on every driver.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-#[path = "forgery/cases.rs"]
-mod cases;
-#[path = "forgery/reader.rs"]
-mod reader;
-
-use cases::{Case, NONCE, RANDOM, cases};
 use edgeplane_driver::{
     native,
     render::{Attempt, Bounds, render},
     terminal::{self, Typing},
 };
+use edgeplane_testkit::forgery::{Case, NONCE, RANDOM, Seen, acting, cases, mistakable, read};
 use edgeplane_types::{
     AgentId, Assurance, Authority, Channel, DeliveryMode, Envelope, Ingress, MessageId, Part, Priority,
     Proof, Source,
 };
-use reader::{Seen, acts, is_taken_for_a_header, read};
 use serde_json::Value;
 
 fn envelope(channel: Channel, authority: Authority) -> Envelope {
@@ -78,8 +72,7 @@ fn through_terminal(envelope: &Envelope, parts: &[Part]) -> Seen {
 }
 
 fn check_characters(text: &str) {
-    let acting = text.chars().find(|c| *c != '\n' && acts(*c));
-    assert!(acting.is_none(), "{acting:?} is left in what is shown");
+    assert_eq!(acting(text), None, "it is left in what is shown");
 }
 
 fn check(case: &Case, envelope: &Envelope, seen: &Seen) {
@@ -91,13 +84,7 @@ fn check(case: &Case, envelope: &Envelope, seen: &Seen) {
     let fence = (envelope.authority > Authority::Delegated || is_found)
         .then(|| (envelope.authority.to_string(), NONCE.to_owned()));
     assert_eq!(seen.fence, fence, "{about}");
-    for line in &seen.content {
-        assert!(!is_taken_for_a_header(line), "{about}: {line:?}");
-        assert!(reader::header(line).is_none(), "{about}: {line:?}");
-        let start = line.trim_start_matches(['#', ' ', '>', '|']);
-        assert!(!line.starts_with(">>>") && !line.starts_with("<<<"), "{about}: {line:?}");
-        assert!(!start.starts_with("origin:") && !line.starts_with("| "), "{about}: {line:?}");
-    }
+    assert_eq!(mistakable(seen), None, "{about}");
     assert!(
         case.shown.is_empty() || seen.content.iter().any(|line| line == case.shown),
         "{about}: {:?}",

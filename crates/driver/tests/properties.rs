@@ -1,9 +1,6 @@
 //! What holds for every envelope, every content and every name.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-#[path = "forgery/reader.rs"]
-mod reader;
-
 use edgeplane_driver::{
     native,
     render::{
@@ -11,12 +8,12 @@ use edgeplane_driver::{
     },
     terminal::{self, Typing},
 };
+use edgeplane_testkit::forgery::{self, acting, mistakable, read};
 use edgeplane_types::{
     AgentId, AgentName, Assurance, Authority, Channel, ContentOrigin, Continuity, DeliveryMode, Envelope,
     Epoch, Ingress, MessageId, OnBehalfOf, Part, Priority, Proof, SafeLabel, Source, fact::Cause,
 };
 use proptest::prelude::*;
-use reader::{acts, is_taken_for_a_header, read};
 use serde_json::Value;
 
 /// Words and signs that attempts are made of.
@@ -196,8 +193,9 @@ proptest! {
         let attempt = if again { Attempt::Again } else { Attempt::First };
         let rendered = render(&envelope, &parts, attempt, Bounds { content_bytes, ..Bounds::NATIVE });
         let text = rendered.text();
-        prop_assert!(!text.chars().any(|c| c != '\n' && acts(c)), "{:?}", text);
+        prop_assert_eq!(acting(&text), None);
         let seen = read(&text, "").map_err(TestCaseError::fail)?;
+        prop_assert_eq!(mistakable(&seen), None);
         prop_assert_eq!(seen.channel, envelope.channel.as_str().to_uppercase());
         prop_assert_eq!(&seen.principal, envelope.source.principal.as_str());
         prop_assert_eq!(seen.ingress, envelope.ingress.as_str());
@@ -208,7 +206,6 @@ proptest! {
         let is_found = matches!(envelope.channel, Channel::Tool | Channel::Document | Channel::Web);
         let fence = (envelope.authority > Authority::Delegated || is_found).then_some(envelope.authority.as_str());
         prop_assert_eq!(seen.fence.as_ref().map(|(authority, _)| authority.as_str()), fence);
-        prop_assert!(seen.content.iter().all(|line| !is_taken_for_a_header(line)), "{:?}", seen.content);
         if let Some(origin) = seen.origin {
             prop_assert!(origin.len() <= ADDRESS_BYTES_MAX + ", cut, tool ".len() + 128);
             prop_assert!(origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/?#@+,=% ".contains(&b)));
@@ -248,7 +245,7 @@ proptest! {
     #[test]
     fn what_is_clean_stays_as_it_is(text in content()) {
         let cleaned = clean(&text);
-        prop_assert!(!cleaned.chars().any(|c| !matches!(c, '\n' | '\t') && acts(c)), "{:?}", cleaned);
+        prop_assert_eq!(acting(&cleaned.replace('\t', "")), None);
         prop_assert_eq!(clean(&cleaned), cleaned);
     }
 
@@ -286,7 +283,7 @@ proptest! {
         ];
         for principal in labels.iter().flatten() {
             let line = header(Heading { channel, principal, ingress, attempt });
-            let read = reader::header(&line);
+            let read = forgery::header(&line);
             let truth = (channel.as_str().to_uppercase(), principal.to_string(), ingress.to_string(), again);
             prop_assert_eq!(read, Some(truth), "{:?}", line);
         }
@@ -328,7 +325,7 @@ proptest! {
             waiting_count: 0,
         };
         let shown = rehydration(&facts, &items, bounds);
-        prop_assert!(reader::header(&shown.head[0]).is_some());
+        prop_assert!(forgery::header(&shown.head[0]).is_some());
         let quoted: Vec<&str> = shown.head.iter().map(String::as_str).skip_while(|line| !line.starts_with("> ")).collect();
         // From the first quotation on every line is one, and no other line begins with a bracket.
         prop_assert!(quoted.iter().all(|line| line.starts_with("> ")), "{:?}", quoted);

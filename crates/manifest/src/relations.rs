@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use edgeplane_types::SafeLabel;
+use edgeplane_types::{AgentName, SafeLabel, is_nodes_own};
 
 use crate::{
     Driver, EnvValue, Manifest, PrepareStep, ScheduleBody, ScheduleManifest, Spec, ZoneName, is_env_passed,
@@ -15,11 +15,14 @@ use crate::{
 pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     let mut findings = Findings { node, all: Vec::new() };
     let spec = &manifest.spec;
+    own_name(&manifest.metadata.name, &["metadata".into(), "name".into()], &mut findings);
     commands(spec, &mut findings);
     unique_names(spec, &mut findings);
     environment(spec, &mut findings);
     supervision(spec, &mut findings);
     for (index, schedule) in spec.schedules.iter().enumerate() {
+        let path = ["spec".into(), "schedules".into(), index.into(), "name".into()];
+        own_name(&schedule.name, &path, &mut findings);
         timing(&schedule.body, &["spec".into(), "schedules".into(), index.into()], &mut findings);
     }
     if spec.depends_on.contains(&manifest.metadata.name) {
@@ -34,8 +37,16 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
 /// Finds what is wrong between the fields of a schedule, which was read from `node`.
 pub(crate) fn check_schedule(manifest: &ScheduleManifest, node: &Node) -> Vec<Finding> {
     let mut findings = Findings { node, all: Vec::new() };
+    own_name(&manifest.metadata.name, &["metadata".into(), "name".into()], &mut findings);
     timing(&manifest.spec.body, &["spec".into()], &mut findings);
     findings.all
+}
+
+/// Agents and schedules speak under their names; one that the node gives by itself would pass for somebody else.
+fn own_name(name: &AgentName, path: &[Step], findings: &mut Findings<'_>) {
+    if is_nodes_own(name.as_str()) {
+        findings.add(path, quoted(name.as_str()), "another name than the node gives by itself", None);
+    }
 }
 
 struct Findings<'a> {
@@ -68,7 +79,7 @@ pub(crate) fn locate(root: &Node, path: &[Step]) -> Place {
 }
 
 /// The index in the text of an entry of a sorted set.
-fn index_of(root: &Node, fallback: usize, name: &edgeplane_types::AgentName) -> Step {
+fn index_of(root: &Node, fallback: usize, name: &AgentName) -> Step {
     let listed = root.get("spec").and_then(|spec| spec.get("dependsOn"));
     let items = match listed.map(|node| &node.value) {
         Some(Tree::List(items)) => items.as_slice(),

@@ -43,6 +43,29 @@ fn check_spec(spec: &str, expected: &[(u32, &str, &str)]) {
     check(&agent(spec), expected);
 }
 
+/// Proves ID-010.
+#[test]
+fn names_that_the_node_gives_by_itself() {
+    for name in ["uid-0", "uid-1000", "unknown", "node", "operator", "scheduler", "system", "external"] {
+        let metadata = format!("{{name: {name}}}");
+        let expected = format!("found `{name}`, expected another name than the node gives by itself");
+        check(&agent("").replace("{name: a}", &metadata), &[(3, "metadata.name", &expected)]);
+        let inline = format!("schedules: [{{name: {name}, every: 1h, content: x}}]");
+        check_spec(&inline, &[(SPEC, "spec.schedules[0].name", &expected)]);
+        let alone = format!(
+            "apiVersion: edgeplane.dev/v1alpha1\nkind: Schedule\nmetadata: {{name: {name}}}\n\
+             spec: {{agent: a, every: 1h, content: x}}\n"
+        );
+        let problems =
+            parse_set(&[SourceFile { name: "a.yaml", text: &alone }]).expect_err("it should be refused");
+        assert!(problems[0].to_string().contains(&expected), "{problems:?}");
+    }
+    for name in ["uid-x", "a-uid-0", "nodes", "operators"] {
+        let metadata = format!("{{name: {name}}}");
+        assert!(parse("a.yaml", &agent("").replace("{name: a}", &metadata)).is_ok(), "{name}");
+    }
+}
+
 #[test]
 fn text_that_is_no_manifest() {
     check("", &[(1, "", "found no document, expected at least one manifest")]);

@@ -6,11 +6,13 @@
 use std::sync::Arc;
 
 use edgeplane_driver::render;
+use edgeplane_store::MessageRow;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, ErrorName, Ingress, MessageId, OnBehalfOf, Part, Phase,
     PolicyAction, Priority, SafeLabel, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
+use serde_json::Value;
 
 use crate::{
     agent::{Accepted, AgentHandle, Command},
@@ -24,6 +26,13 @@ const CONTENT_BYTES_MAX: usize = 4 << 20;
 
 /// Longest idempotency key in bytes.
 const KEY_BYTES_MAX: usize = 256;
+
+/// Longest display name in bytes. It stands in the envelope, where no rule about content bounds it.
+const DISPLAY_NAME_BYTES_MAX: usize = 256;
+
+/// Most lists and objects of a message's data within each other. A reader of 128 levels, as many are, must be able to
+/// read it also where it stands in a list of messages in an answer.
+const DATA_DEPTH_MAX: usize = 64;
 
 /// Most principals for whom one message can say that it speaks.
 const BEHALF_MAX: usize = 8;
@@ -120,43 +129,31 @@ pub(crate) fn admit(
             Led { authority: Authority::Trusted, hops: 0, causation: saying.causation.or(saying.reply_to) }
         }
     };
-    if led.hops > HOPS_MAX {
-        let error = RpcError::new(
-            ErrorName::PolicyBlocked,
-            format!("the message has passed through {HOPS_MAX} agents: rule hop-limit"),
-        );
-        return Err(error.hint("agents answer each other in circles; end the exchange"));
-    }
     let limit = submitted(channel);
     let ceiling = caller.authority().at_most(led.authority).at_most(limit.unwrap_or(Authority::Trusted));
-    let wanted = match saying.authority {
-        Some(wanted) if wanted < ceiling => {
-            let error = RpcError::new(
-                ErrorName::PolicyBlocked,
-                format!(
-                    "`{}` cannot speak as `{wanted}`, at most as `{ceiling}`: rule ceiling",
-                    caller.principal
-                ),
-            );
-            return Err(error.hint("leave the authority out, or ask for less"));
-        }
-        Some(wanted) => wanted,
-        None => ceiling,
+    let wanted = saying.authority.unwrap_or(ceiling);
+    let asked = Asked {
+        action: PolicyAction::Send,
+        caller,
+        target: agent,
+        channel,
+        ingress: saying.ingress,
+        authority: wanted,
+        hops: led.hops,
+        topic: saying.topic.as_ref(),
+        bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
     };
-    let granted = shared.gate.decide(
-        shared,
-        &Asked {
-            action: PolicyAction::Send,
-            caller,
-            target: agent,
-            channel,
-            ingress: saying.ingress,
-            authority: wanted,
-            hops: led.hops,
-            topic: saying.topic.as_ref(),
-            bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
-        },
-    )?;
+    if led.hops > HOPS_MAX {
+        let reason = format!("the message has passed through {HOPS_MAX} agents");
+        let error = shared.gate.beyond(shared, &asked, "hop-limit", reason);
+        return Err(error.hint("agents answer each other in circles; end the exchange"));
+    }
+    if wanted < ceiling {
+        let reason = format!("`{}` cannot speak as `{wanted}`, at most as `{ceiling}`", caller.principal);
+        let error = shared.gate.beyond(shared, &asked, "ceiling", reason);
+        return Err(error.hint("leave the authority out, or ask for less"));
+    }
+    let granted = shared.gate.decide(shared, &asked)?;
     let on_behalf_of = behalf(shared, caller, &saying)?;
     let by_limit = limit.is_some_and(|limit| granted.authority <= limit);
     Ok(Admitted {
@@ -195,26 +192,32 @@ pub(crate) struct Led {
     pub(crate) causation: Option<MessageId>,
 }
 
-/// A message weighs no more than what led to it: the message that its sender names, and every one that the sender is
-/// still busy with, or with none the one that it was busy with last, and what it was answered meanwhile. One that came to somebody else is no cause of it.
+/// A message weighs no more than what led to it: the message that its sender names, every one that the sender is still
+/// busy with, or with none the one that it was busy with last, and what it was answered meanwhile. One that came to
+/// somebody else is no cause of it.
 pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) -> Result<Led, RpcError> {
     let CallingAgent { id, epoch, .. } = sender;
     let leading = shared.record.look_up(|reader| reader.leading(id, *epoch))?;
-    let busy_with = leading.and_then(|leading| leading.message_id);
-    for message_id in [saying.causation, saying.reply_to, busy_with].into_iter().flatten() {
+    let own = |message_id: Option<MessageId>| -> Result<Option<MessageRow>, RpcError> {
+        let Some(message_id) = message_id else { return Ok(None) };
         let row = shared.record.look_up(|reader| reader.message(&message_id))?;
-        if let Some(row) = row.filter(|row| row.envelope.target == *id) {
-            let named = row.envelope.authority;
-            return Ok(Led {
-                authority: leading.map_or(named, |leading| leading.authority.at_most(named)),
-                hops: row.envelope.hops.saturating_add(1),
-                causation: Some(row.envelope.id),
-            });
-        }
-    }
-    // In this epoch it was given nothing, at most answered: what it says begins with it.
-    let authority = leading.map_or(Authority::Trusted, |leading| leading.authority);
-    Ok(Led { authority, hops: 0, causation: None })
+        Ok(row.filter(|row| row.envelope.target == *id))
+    };
+    let named = match own(saying.causation)? {
+        Some(row) => Some(row),
+        None => own(saying.reply_to)?,
+    };
+    let busy_with = own(leading.and_then(|leading| leading.message_id))?;
+    // Who names an older message is no nearer to the beginning than what it is busy with.
+    let hops = named.iter().chain(&busy_with).map(|row| row.envelope.hops.saturating_add(1)).max();
+    let cause = named.or(busy_with).map(|row| row.envelope);
+    // What it was given and answered in this epoch; without any of it, what it says begins with it.
+    let given = leading.map_or(Authority::Trusted, |leading| leading.authority);
+    Ok(Led {
+        authority: cause.as_ref().map_or(given, |cause| given.at_most(cause.authority)),
+        hops: hops.unwrap_or(0),
+        causation: cause.map(|cause| cause.id),
+    })
 }
 
 /// For whom a sender speaks: proven by a message of that one in the sender's own inbox, else a mere claim.
@@ -229,9 +232,10 @@ fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBeh
             Some(id) => shared.record.look_up(|reader| reader.message(id))?,
             None => None,
         };
-        let own = caller.agent.as_ref().map(|agent| agent.id);
-        let proof =
-            row.filter(|row| Some(row.envelope.target) == own && row.envelope.source.principal == *principal);
+        // One that may be somebody else proves nothing by what came to the agent that it is named as.
+        let proof = row.filter(|row| {
+            caller.is_agent(row.envelope.target) && row.envelope.source.principal == *principal
+        });
         all.push(OnBehalfOf {
             principal: principal.clone(),
             authority: proof.as_ref().map_or(Authority::Untrusted, |row| row.envelope.authority),
@@ -250,6 +254,21 @@ pub(crate) fn others(shared: &Shared, caller: &Caller) -> Vec<AgentHandle> {
     shared.agents().into_iter().filter(is_meant).collect()
 }
 
+/// A display name as it is kept: on one line, with nothing that acts on a terminal.
+pub(crate) fn shown_name(name: &str) -> String {
+    render::clean(name).chars().filter(|c| !c.is_control()).collect()
+}
+
+/// Whether a value has more lists and objects within each other. What is read from a line has at most 128.
+fn is_deeper(value: &Value, depth: usize) -> bool {
+    let within = |value: &Value| is_deeper(value, depth.saturating_sub(1));
+    match value {
+        Value::Array(items) => depth == 0 || items.iter().any(within),
+        Value::Object(fields) => depth == 0 || fields.values().any(within),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
 /// The bytes of a message's parts, if they are fit to be a message.
 pub(crate) fn checked_content(saying: &Saying) -> Result<Vec<u8>, RpcError> {
     let invalid = |what: &str| RpcError::new(ErrorName::InvalidParams, what);
@@ -265,6 +284,13 @@ pub(crate) fn checked_content(saying: &Saying) -> Result<Vec<u8>, RpcError> {
     }
     if saying.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > KEY_BYTES_MAX) {
         return Err(invalid("an idempotency key has 1 to 256 bytes"));
+    }
+    if saying.display_name.as_ref().is_some_and(|name| name.len() > DISPLAY_NAME_BYTES_MAX) {
+        return Err(invalid(&format!("a display name has at most {DISPLAY_NAME_BYTES_MAX} bytes")));
+    }
+    let is_too_deep = |part: &Part| matches!(part, Part::Data { data } if is_deeper(data, DATA_DEPTH_MAX));
+    if saying.parts.iter().any(is_too_deep) {
+        return Err(invalid(&format!("the data of a part is nested deeper than {DATA_DEPTH_MAX}")));
     }
     // Content is any JSON, floats too, so its bytes are what serde makes of it, not the canonical form.
     let content = serde_json::to_vec(&saying.parts)

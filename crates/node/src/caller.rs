@@ -44,6 +44,11 @@ pub(crate) struct Caller {
     pub(crate) bears: Option<Bears>,
 }
 
+/// Whether it may be somebody else than the agent that it is named as.
+fn is_in_doubt(proof: Proof) -> bool {
+    matches!(proof, Proof::Disagreement | Proof::CgroupAfterExit)
+}
+
 /// A token that a caller has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bears {
@@ -143,7 +148,17 @@ impl Caller {
 
     /// Whether it is this agent, beyond a doubt.
     pub(crate) fn is_agent(&self, id: AgentId) -> bool {
-        self.agent.as_ref().is_some_and(|agent| agent.id == id) && self.proof != Proof::Disagreement
+        self.agent.as_ref().is_some_and(|agent| agent.id == id) && !is_in_doubt(self.proof)
+    }
+
+    /// Whether it is beyond a doubt who said something as this source. Names alone do not tell senders apart: an agent
+    /// and those who speak over its socket have the same, and so may a person and a program with a token.
+    pub(crate) fn is_source(&self, source: &Source) -> bool {
+        let known = self.agent.as_ref().map(|agent| agent.id);
+        self.principal == source.principal
+            && known == source.agent_id
+            && is_in_doubt(self.proof) == is_in_doubt(source.proof)
+            && (known.is_some() || self.proof == source.proof)
     }
 
     /// The channel its messages come in on.
@@ -164,12 +179,15 @@ impl Caller {
     }
 
     pub(crate) fn actor(&self) -> Actor {
-        match &self.agent {
-            Some(agent) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
-            None if self.proof == Proof::Node => {
+        let name = self.principal.clone();
+        match (&self.agent, self.proof) {
+            (Some(agent), _) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
+            (None, Proof::Node) => {
                 Actor::Node { rule: SafeLabel::sanitized(self.note.as_deref().unwrap_or("node")) }
             }
-            None => Actor::Operator { name: self.principal.clone() },
+            (None, Proof::ServiceToken) => Actor::Service { name },
+            (None, _) if self.is_operator() => Actor::Operator { name },
+            (None, _) => Actor::Unproven { name },
         }
     }
 

@@ -154,6 +154,20 @@ impl Gate {
         })
     }
 
+    /// Refuses what is beyond a limit of the node that no rule lifts, and notes that like what a rule refuses.
+    pub(crate) fn beyond(
+        &self,
+        shared: &Arc<Shared>,
+        asked: &Asked<'_>,
+        limit: &'static str,
+        reason: String,
+    ) -> RpcError {
+        let error = RpcError::new(ErrorName::PolicyBlocked, format!("{reason}: rule {limit}"));
+        let rule = SafeLabel::sanitized(limit);
+        self.note(shared, asked, &Refusal { layer: PolicyLayer::Node, rule, reason });
+        error
+    }
+
     fn note(&self, shared: &Arc<Shared>, asked: &Asked<'_>, refusal: &Refusal) {
         let kind = refusals::Kind {
             action: asked.action,

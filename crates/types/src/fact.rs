@@ -93,6 +93,16 @@ pub enum Actor {
         /// Its name at the time.
         name: SafeLabel,
     },
+    /// A program with a token of its own.
+    Service {
+        /// The token's principal.
+        name: SafeLabel,
+    },
+    /// Somebody of whom it could not be proven who it is.
+    Unproven {
+        /// As whom the node knows them: `unknown`.
+        name: SafeLabel,
+    },
     /// The node, by one of its rules.
     Node {
         /// Which rule or engine, such as `supervisor`.

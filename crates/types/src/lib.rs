@@ -28,6 +28,6 @@ pub use message::{
     Assurance, Authority, Channel, ContentOrigin, DeliveryMode, Envelope, Ingress, OnBehalfOf, Part,
     Priority, Proof, Receipt, Rung, Source,
 };
-pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant};
+pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;

@@ -104,6 +104,15 @@ names! {
     SafeLabel, is_safe_label, "a label", LABEL_RULE, "^[A-Za-z0-9._@-]{1,128}$";
 }
 
+/// Whether the node gives this name by itself, to callers whom it knows by nothing else and to what it says of its own.
+///
+/// Whoever else had it would look like one of those in a header, in `on behalf of`, and in a rule.
+#[must_use]
+pub fn is_nodes_own(name: &str) -> bool {
+    let uid = name.strip_prefix("uid-").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+    uid || matches!(name, "unknown" | "node" | "operator" | "scheduler" | "system" | "external")
+}
+
 impl Default for Tenant {
     /// The tenant of a node that has no other: `local`.
     fn default() -> Self {

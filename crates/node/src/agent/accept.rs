@@ -4,7 +4,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use edgeplane_driver::render;
 use edgeplane_store::{AppendError, Committed, MessageRow};
 use edgeplane_types::{
     Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, SafeLabel, Timestamp,
@@ -14,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::{Actor, Command, delivery::Fresh};
 use crate::{
-    admission::Admitted,
+    admission::{self, Admitted},
     caller::Caller,
     record::{Draft, Origin, refused},
 };
@@ -164,7 +163,7 @@ impl Actor {
         if let Some(key) = &saying.idempotency_key
             && let Some(known) = self.known_by_key(&caller, key)?
         {
-            return same_message(&known, &content).map(Prepared::Known);
+            return same_message(&known, &caller, &content).map(Prepared::Known);
         }
         // What is decided must not wait for room: there was some when it was asked.
         if saying.ingress != Ingress::Action {
@@ -179,7 +178,7 @@ impl Actor {
             target: self.identity.id,
             channel,
             ingress: saying.ingress,
-            source: caller.source(saying.display_name.map(|name| render::clean(&name))),
+            source: caller.source(saying.display_name.as_deref().map(admission::shown_name)),
             authority,
             on_behalf_of,
             topic: saying.topic,
@@ -271,8 +270,10 @@ fn just_accepted(envelope: &Envelope) -> MessageRow {
     }
 }
 
-fn same_message(known: &MessageRow, content: &[u8]) -> Result<Accepted, RpcError> {
-    if known.envelope.content_digest != edgeplane_proof::digest(content).to_string() {
+/// A message under a key that is used. Somebody else of the same name hears no more than that it is.
+fn same_message(known: &MessageRow, caller: &Caller, content: &[u8]) -> Result<Accepted, RpcError> {
+    let is_same = known.envelope.content_digest == edgeplane_proof::digest(content).to_string();
+    if !(is_same && caller.is_source(&known.envelope.source)) {
         return Err(RpcError::new(ErrorName::IdempotencyMismatch, "the key was used for another message")
             .hint("use a new key for a new message"));
     }

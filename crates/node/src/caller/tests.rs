@@ -49,6 +49,28 @@ fn either_sign_names_the_agent_and_disagreement_is_untrusted() {
     check(Some("b"), Some("a"), None, ("a", Proof::Disagreement, Authority::Untrusted));
 }
 
+/// Proves ID-002, ID-006.
+#[test]
+fn who_may_be_somebody_else_has_nothing_of_the_agent() {
+    let known = Caller::driver(agent("a"), Assurance::Open);
+    let id = agent("a").id;
+    assert!(known.is_agent(id) && known.is_source(&known.source(None)));
+    for proof in [Proof::Disagreement, Proof::CgroupAfterExit] {
+        let doubted = Caller { proof, ..known.clone() };
+        assert!(!doubted.is_agent(id), "{proof}");
+        assert!(
+            !doubted.is_source(&known.source(None)) && !known.is_source(&doubted.source(None)),
+            "{proof}"
+        );
+        assert!(doubted.is_source(&doubted.source(None)), "{proof}");
+    }
+    let socket = Caller { proof: Proof::EpochSocket, ..known.clone() };
+    assert!(known.is_source(&socket.source(None)), "an agent is the same on its lines and on its socket");
+    let program = Caller { agent: None, proof: Proof::ServiceToken, ..known.clone() };
+    let person = Caller { proof: Proof::OperatorToken, ..program.clone() };
+    assert!(!person.is_source(&program.source(None)) && !program.is_source(&known.source(None)));
+}
+
 /// Proves ID-002, ID-003.
 #[test]
 fn own_socket_names_at_most_its_agent() {

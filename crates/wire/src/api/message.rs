@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct SignalParams {
     /// Name or id.
     pub agent: String,
-    /// What to say.
+    /// What to say: at most 4 MiB of JSON, data at most 64 lists and objects deep.
     pub parts: Vec<Part>,
     /// How it meets a running turn.
     #[serde(default = "queue")]
@@ -41,7 +41,7 @@ pub struct SignalParams {
     /// Less authority than the sender has; more is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Authority>,
-    /// A name that the sender gives itself; shown to people, never proof.
+    /// A name that the sender gives itself, of at most 256 bytes; shown to people, never proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// Answer only when it has come this far.

@@ -215,7 +215,7 @@ pub(super) fn visible(session: &Session, id: MessageId) -> Result<MessageRow, Rp
     let row = row.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no message {id}")))?;
     let (caller, source) = (&session.caller, &row.envelope.source);
     let sent_it = match &caller.agent {
-        Some(agent) => source.agent_id == Some(agent.id),
+        Some(agent) => source.agent_id == Some(agent.id) && caller.is_agent(agent.id),
         // A service speaks by its token alone, which names it wherever it is.
         None => {
             let by_token = caller.proof == Proof::ServiceToken && source.proof == Proof::ServiceToken;

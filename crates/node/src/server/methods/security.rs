@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use edgeplane_proof::{NamedToken, token::SECRET_BYTES};
 use edgeplane_store::{KeyRow, Reader, TokenRow};
-use edgeplane_types::{ErrorName, Fact, SafeLabel, Scope, StreamName, Tenant, Timestamp, TokenId, TokenKind};
+use edgeplane_types::{
+    ErrorName, Fact, Scope, StreamName, Tenant, Timestamp, TokenId, TokenKind, is_nodes_own,
+};
 use edgeplane_wire::{
     api::{
         Empty,
@@ -83,7 +85,7 @@ async fn commit(session: &Session, fact: Fact) -> Result<(), RpcError> {
 /// The scopes of a token that may be made, each once.
 fn checked(params: &CreateParams) -> Result<Vec<Scope>, RpcError> {
     let CreateParams { principal, kind, scopes, roles, expires_in_ms } = params;
-    if is_nodes_own(principal) {
+    if is_nodes_own(principal.as_str()) {
         let what = format!("`{principal}` is a name that the node gives by itself");
         return Err(invalid(what).hint("name the person or the program that will bear the token"));
     }
@@ -107,13 +109,6 @@ fn checked(params: &CreateParams) -> Result<Vec<Scope>, RpcError> {
         return Err(invalid("the token would have ended already"));
     }
     Ok(scopes.into_iter().collect())
-}
-
-/// Whether a principal has this name without any token.
-fn is_nodes_own(principal: &SafeLabel) -> bool {
-    let name = principal.as_str();
-    let uid = name.strip_prefix("uid-").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
-    uid || matches!(name, "unknown" | "node" | "operator" | "scheduler" | "system")
 }
 
 fn is_live(row: &TokenRow, now: Timestamp) -> bool {

@@ -4,22 +4,32 @@
 
 /// What a session may believe of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) channel: String,
-    pub(crate) principal: String,
-    pub(crate) ingress: String,
-    pub(crate) is_again: bool,
-    pub(crate) origin: Option<String>,
-    pub(crate) behalf: Vec<String>,
+pub struct Seen {
+    /// The channel, in capitals.
+    pub channel: String,
+    /// Who speaks.
+    pub principal: String,
+    /// The way it came in.
+    pub ingress: String,
+    /// Whether it may have come before.
+    pub is_again: bool,
+    /// Where content was found.
+    pub origin: Option<String>,
+    /// For whom it is said.
+    pub behalf: Vec<String>,
     /// Authority and nonce.
-    pub(crate) fence: Option<(String, String)>,
+    pub fence: Option<(String, String)>,
     /// Without marks.
-    pub(crate) content: Vec<String>,
-    pub(crate) preview: Option<String>,
+    pub content: Vec<String>,
+    /// What is said of content that is shown in part.
+    pub preview: Option<String>,
 }
 
 /// Reads a message whose node-written lines begin with `comment`.
-pub(crate) fn read(text: &str, comment: &str) -> Result<Seen, String> {
+///
+/// # Errors
+/// What is not by the letter.
+pub fn read(text: &str, comment: &str) -> Result<Seen, String> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     let preview = preview(&mut lines, comment);
     let mut lines = lines.into_iter().peekable();
@@ -60,7 +70,8 @@ fn preview(lines: &mut Vec<&str>, comment: &str) -> Option<String> {
 }
 
 /// `[CHANNEL MESSAGE from PRINCIPAL on INGRESS]`, letter by letter.
-pub(crate) fn header(line: &str) -> Option<(String, String, String, bool)> {
+#[must_use]
+pub fn header(line: &str) -> Option<(String, String, String, bool)> {
     let within = line.strip_prefix('[')?.strip_suffix(']')?;
     let (channel, rest) = within.split_once(" MESSAGE from ")?;
     let (principal, rest) = rest.split_once(" on ")?;
@@ -77,7 +88,7 @@ pub(crate) fn header(line: &str) -> Option<(String, String, String, bool)> {
 }
 
 /// A reader that is easily taken in: small letters and any gaps, anywhere in the line.
-pub(crate) fn is_taken_for_a_header(line: &str) -> bool {
+fn is_taken_for_a_header(line: &str) -> bool {
     const CHANNELS: [&str; 9] =
         ["operator", "peer", "scheduler", "system", "workflow", "tool", "document", "web", "external"];
     let plain = line.to_ascii_lowercase();
@@ -93,7 +104,7 @@ pub(crate) fn is_taken_for_a_header(line: &str) -> bool {
 }
 
 /// Whether this character acts on a terminal or on the order of reading, or shows as nothing.
-pub(crate) fn acts(c: char) -> bool {
+fn acts(c: char) -> bool {
     let code = u32::from(c);
     code < 0x20
         || (0x7f..=0x9f).contains(&code)
@@ -103,4 +114,25 @@ pub(crate) fn acts(c: char) -> bool {
         || (0x2060..=0x206f).contains(&code)
         || (0xfff9..=0xfffb).contains(&code)
         || (0xe0000..=0xe0fff).contains(&code)
+}
+
+/// The first character of a text that acts on more than itself; lines may end.
+#[must_use]
+pub fn acting(text: &str) -> Option<char> {
+    text.chars().find(|c| *c != '\n' && acts(*c))
+}
+
+/// The first line of content that somebody might take for one of the node's.
+#[must_use]
+pub fn mistakable(seen: &Seen) -> Option<&str> {
+    let is_mistakable = |line: &str| {
+        let start = line.trim_start_matches(['#', ' ', '>', '|']);
+        is_taken_for_a_header(line)
+            || header(line).is_some()
+            || line.starts_with(">>>")
+            || line.starts_with("<<<")
+            || line.starts_with("| ")
+            || ["origin:", "on behalf of ", "[OWN OUTPUT ", "[… "].iter().any(|own| start.starts_with(own))
+    };
+    seen.content.iter().map(String::as_str).find(|line| is_mistakable(line))
 }

@@ -1,4 +1,4 @@
-//! What people have tried, and what they hoped for.
+//! What people have tried to say, and what they hoped for.
 //!
 //! Content is text of whole characters when it comes here: lone surrogates and invalid UTF-8 are refused where JSON
 //! is read, so no case can hold them.
@@ -7,22 +7,25 @@ use edgeplane_types::Part;
 use serde_json::json;
 
 /// One attempt.
-pub(crate) struct Case {
-    pub(crate) name: &'static str,
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// What it is called in a failure.
+    pub name: &'static str,
     /// What its author hopes for.
-    pub(crate) hope: &'static str,
-    pub(crate) parts: Vec<Part>,
-    /// A line that the session must be shown, exactly.
-    pub(crate) shown: &'static str,
+    pub hope: &'static str,
+    /// The content.
+    pub parts: Vec<Part>,
+    /// A line that the session must be shown, exactly; empty if any will do.
+    pub shown: &'static str,
     /// Whether it is too long to be shown whole on any driver.
-    pub(crate) is_long: bool,
+    pub is_long: bool,
 }
 
-/// The end of the id of the message that carries each case.
-pub(crate) const NONCE: &str = "c2b0e7f23dd1";
+/// The end of the id of the message that carries each case, as its author guesses it.
+pub const NONCE: &str = "c2b0e7f23dd1";
 
 /// The random bytes of that id.
-pub(crate) const RANDOM: [u8; 10] = [1, 2, 3, 4, 0xc2, 0xb0, 0xe7, 0xf2, 0x3d, 0xd1];
+pub const RANDOM: [u8; 10] = [1, 2, 3, 4, 0xc2, 0xb0, 0xe7, 0xf2, 0x3d, 0xd1];
 
 const ROOT: &str = "to speak as the operator";
 const CLOSE: &str = "to end the fence and speak outside";
@@ -46,7 +49,9 @@ fn long(name: &'static str, hope: &'static str, content: String) -> Case {
     Case { name, hope, parts: vec![text(content)], shown: "", is_long: true }
 }
 
-pub(crate) fn cases() -> Vec<Case> {
+/// Every attempt.
+#[must_use]
+pub fn cases() -> Vec<Case> {
     let mut all = headers();
     all.extend(disguised_headers());
     all.extend(fences());
