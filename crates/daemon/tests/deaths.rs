@@ -6,14 +6,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 #![expect(clippy::print_stderr, reason = "how often each point was met is shown with a failure")]
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
 
-use edgeplane_os::failpoint;
+use edgeplane_os::{failpoint, wait::Deadline};
 use edgeplane_testkit::{Connection, Node, native, random::Random, terminal};
 use edgeplane_types::{DeliveryMode, ErrorName, MessageId, Priority, Rung};
 use edgeplane_wire::{
@@ -237,9 +232,9 @@ impl World {
     }
 
     /// Brings daemons up until one stays.
-    fn revive(&mut self, since: Instant) {
+    fn revive(&mut self, until: Deadline) {
         while self.node.has_ended() {
-            assert!(since.elapsed() < PATIENCE, "no daemon stays");
+            assert!(!until.remaining().is_zero(), "no daemon stays");
             let _died_again = self.node.try_up();
         }
     }
@@ -247,12 +242,12 @@ impl World {
     /// Asks until there is an answer; what breaks off is asked again of the next daemon.
     fn insist<T>(
         &mut self,
-        since: Instant,
         mut ask: impl FnMut(&mut Connection) -> Result<T, rpc::RpcError>,
     ) -> Result<T, rpc::RpcError> {
+        let until = Deadline::after(PATIENCE);
         loop {
-            assert!(since.elapsed() < PATIENCE, "no answer:\n{}", self.log());
-            self.revive(since);
+            assert!(!until.remaining().is_zero(), "no answer:\n{}", self.log());
+            self.revive(until);
             let Ok(mut connection) = Connection::open(&self.node.socket()) else { continue };
             match ask(&mut connection) {
                 Err(error) if error.name() == ErrorName::Unavailable => {}
@@ -262,9 +257,9 @@ impl World {
     }
 
     /// Says words until each is acknowledged: all at once, and again those without an answer.
-    fn say(&mut self, words: &mut [Word], since: Instant) {
+    fn say(&mut self, words: &mut [Word]) {
         while words.iter().any(|word| word.acknowledged.is_none()) {
-            let answers = self.insist(since, |connection| {
+            let answers = self.insist(|connection| {
                 let open: Vec<(i64, &Word)> =
                     (0..).zip(words.iter()).filter(|(_, word)| word.acknowledged.is_none()).collect();
                 for (number, word) in &open {
@@ -294,23 +289,22 @@ impl World {
         }
     }
 
-    fn view(&mut self, message_id: MessageId, since: Instant) -> MessageView {
-        self.insist(since, |connection| connection.try_call::<MessageGet>(&MessageParams { message_id }))
-            .unwrap()
+    fn view(&mut self, message_id: MessageId) -> MessageView {
+        self.insist(|connection| connection.try_call::<MessageGet>(&MessageParams { message_id })).unwrap()
     }
 
     /// Waits until each word has a rung that satisfies `is_settled`.
     fn settled(
         &mut self,
         words: &[Word],
-        since: Instant,
+        until: Deadline,
         is_settled: impl Fn(&Word, Rung) -> bool,
     ) -> Vec<Rung> {
         loop {
             let ladders: Vec<Vec<Rung>> = words
                 .iter()
                 .map(|word| {
-                    let view = self.view(word.acknowledged.unwrap(), since);
+                    let view = self.view(word.acknowledged.unwrap());
                     view.receipts.iter().map(|receipt| receipt.rung).collect()
                 })
                 .collect();
@@ -322,15 +316,15 @@ impl World {
                 return rungs;
             }
             // Judged before the next question, which would give up without saying of what.
-            assert!(since.elapsed() < PATIENCE / 2, "{words:?}\n{rungs:?}\n{}", self.log());
+            assert!(!until.remaining().is_zero(), "{words:?}\n{rungs:?}\n{}", self.log());
         }
     }
 
     /// Replays or drops a dead letter of a former run. Asked again after a death, it may be done already.
-    fn letter(&mut self, since: Instant) {
+    fn letter(&mut self) {
         let Some(message_id) = self.letters.pop() else { return };
         let replays = self.random.below(2) == 0;
-        let done = self.insist(since, |connection| {
+        let done = self.insist(|connection| {
             if replays {
                 connection.try_call::<DeadLetterReplay>(&MessageParams { message_id }).map(drop)
             } else {
@@ -339,31 +333,31 @@ impl World {
             }
         });
         assert!(done.is_ok() || done.is_err_and(|error| error.name() == ErrorName::InvalidState));
-        let view = self.view(message_id, since);
+        let view = self.view(message_id);
         let rungs: Vec<Rung> = view.receipts.iter().map(|receipt| receipt.rung).collect();
         assert_eq!(rungs, [Rung::Accepted, Rung::Expired], "no receipt changes by it");
     }
 
     fn run(&mut self, number: u64) {
-        let since = Instant::now();
+        let until = Deadline::after(PATIENCE);
         let deaths = self.draw_deaths(number);
         eprintln!("run {number}: {:?}", deaths.armed);
         self.arm(&deaths);
         let mut words = self.words();
         let soon = 1 + self.random.below(5);
         let mut late = [self.word("asleep", Some(soon))];
-        self.say(&mut words, since);
-        self.say(&mut late, since);
+        self.say(&mut words);
+        self.say(&mut late);
         if deaths.by_hand && !self.node.has_ended() {
             self.node.kill_daemon();
         }
-        self.letter(since);
-        let rungs = self.settled(&words, since, |word, rung| {
+        self.letter();
+        let rungs = self.settled(&words, until, |word, rung| {
             rung == Rung::Ambiguous || rung == if word.agent == "screen" { Rung::Injected } else { Rung::TurnEnded }
                 // A program that died with its shim ends no turn any more.
                 || deaths.of_a_shim && matches!(rung, Rung::Injected | Rung::Observed | Rung::TurnEnded)
         });
-        self.settled(&late, since, |_, rung| rung == Rung::Expired);
+        self.settled(&late, until, |_, rung| rung == Rung::Expired);
         let was_met = self.disarm(&deaths);
         self.judge(&deaths, was_met, &words, &rungs);
         self.letters.extend(late.iter().filter_map(|word| word.acknowledged));
@@ -402,7 +396,7 @@ impl World {
     /// Looks at everything once more: no word came twice, or under two ids, and the record is whole.
     fn end(mut self, runs: u64) {
         eprintln!("points: armed, met: {:#?}", self.met);
-        self.revive(Instant::now());
+        self.revive(Deadline::after(PATIENCE));
         for agent in ["native", "screen"] {
             let mine: Vec<&Word> = self.everything.iter().filter(|word| word.agent == agent).collect();
             let inbox = self.node.inbox(agent);

@@ -70,8 +70,8 @@ fn judge_all(stage: &Stage, rows: &[Row], is_close: bool) {
     assert!(failed.is_empty(), "{} of {} attempts: {failed:#?}", failed.len(), rows.len());
 }
 
-/// Proves MSG-087, ID-001, ID-002, ID-003, ID-010, ID-011, MSG-001, MSG-002, MSG-003, MSG-004, MSG-007,
-/// MSG-011, MSG-022, MSG-061, MSG-068, MSG-069, MSG-080, MSG-088, MSG-089, POL-028, SEC-022, SEC-025.
+/// Proves MSG-092, ID-001, ID-002, ID-003, ID-010, ID-011, MSG-001, MSG-002, MSG-003, MSG-004, MSG-007,
+/// MSG-011, MSG-022, MSG-061, MSG-068, MSG-069, MSG-080, MSG-093, MSG-094, POL-028, SEC-022, SEC-025.
 #[test]
 fn no_attempt_changes_what_a_session_is_told_of_its_source() {
     let rows = rows();
@@ -89,7 +89,7 @@ fn no_attempt_changes_what_a_session_is_told_of_its_source() {
     stage.node.verify();
 }
 
-/// Proves MSG-087, MSG-023, MSG-024, MSG-025, MSG-026, MSG-027, MSG-086.
+/// Proves MSG-092, MSG-023, MSG-024, MSG-025, MSG-026, MSG-027, MSG-086.
 #[test]
 fn no_content_changes_what_a_session_is_told_of_its_source() {
     let rows = contents::corpus();
