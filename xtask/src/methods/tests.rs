@@ -16,7 +16,7 @@ fn page_tells_every_method_with_its_fields_and_errors() {
     for line in [
         "- kind: write",
         "- who: anyone",
-        "| `parts` | list of [Part](#part) | required | What to say. |",
+        "| `parts` | list of [Part](#part) | required | What to say: at most 4 MiB of JSON, data at most 64 lists and objects deep. |",
         "| `mode` | [DeliveryMode](#deliverymode) | `\"queue\"` if not given | How it meets a running turn. |",
         "| `reply_to` | [MessageId](#messageid) | optional | The message it answers. |",
     ] {

@@ -30,6 +30,7 @@ pub(crate) fn named(stage: &Stage, text: &str) -> String {
 
 /// Makes an attempt and compares. A close look asks the command line, too.
 pub(crate) fn judge(stage: &Stage, row: &Row, is_close: bool) {
+    stage.unburden();
     stage.mark();
     let answer = (row.attack)(stage);
     if let Err(error) = &answer

@@ -226,6 +226,12 @@ impl Stage {
         self.print(&[json!({ "jsonrpc": "2.0", "method": "agent/turn.complete", "params": params })]);
     }
 
+    /// Lets the operator's words be the last that the attacker was busy with, so that it can weigh what an agent can.
+    pub(crate) fn unburden(&self) {
+        let id = self.busy_with(true, json!({}));
+        self.done_with(&id);
+    }
+
     /// A message of the operator for `reader`.
     pub(crate) fn operators(&self, text: &str) -> String {
         self.node.signal("reader", text, Some(Rung::Injected)).message_id.to_string()

@@ -115,7 +115,11 @@ fn behalf() -> Vec<Row> {
         row(
             "for the operator, more than the message weighed",
             "on behalf of UID (trusted, proven)",
-            Seen(Truth { lines: &["on behalf of UID (advisory, proven)"], ..PEER }),
+            Seen(Truth {
+                weighs: Authority::Advisory,
+                lines: &["on behalf of UID (advisory, proven)"],
+                ..PEER
+            }),
             |stage| {
                 let id = stage.busy_with(true, json!({ "authority": "advisory" }));
                 stage.done_with(&id);
@@ -193,7 +197,7 @@ fn causes() -> Vec<Row> {
             let sent = stage.say(json!({ "causation": old })).unwrap();
             own.iter().for_each(|id| stage.done_with(id.as_str().unwrap()));
             let view = stage.ask("runtime/message.get", json!({ "message_id": sent["message_id"] })).unwrap();
-            assert_eq!((&view["hops"], &view["causation"]), (&json!(2), &json!(old)));
+            assert_eq!((&view["hops"], &view["causation"]), (&json!(3), &json!(old)));
             Ok(sent)
         }),
         row(
