@@ -47,6 +47,11 @@ fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         .collect()
 }
 
+/// What SQLite does alone with sixteen writers, in rows a second.
+pub(super) fn sqlite(bench: &Bench) -> anyhow::Result<Samples> {
+    rates(&measured(bench, &bench.times(2, 1).to_string())?, "sqlite", 16)
+}
+
 fn measured(bench: &Bench, seconds: &str) -> anyhow::Result<Vec<Value>> {
     let output = Command::new(&bench.binaries.record_bench)
         .arg(bench.dir.path())
