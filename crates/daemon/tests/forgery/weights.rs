@@ -14,6 +14,10 @@ use crate::{
 
 const CLAIMED: Truth = Truth { lines: &["on behalf of UID (untrusted, claimed)"], ..PEER };
 
+/// Words that follow an operator's of little weight.
+const ADVISED: Truth =
+    Truth { weighs: Authority::Advisory, lines: &["on behalf of UID (advisory, proven)"], ..PEER };
+
 fn on_behalf(stage: &Stage, more: Value) -> Answer {
     let entry = crate::stage::with(json!({ "principal": stage.uid() }), more);
     stage.say(json!({ "on_behalf_of": [entry] }))
@@ -115,11 +119,7 @@ fn behalf() -> Vec<Row> {
         row(
             "for the operator, more than the message weighed",
             "on behalf of UID (trusted, proven)",
-            Seen(Truth {
-                weighs: Authority::Advisory,
-                lines: &["on behalf of UID (advisory, proven)"],
-                ..PEER
-            }),
+            Seen(ADVISED),
             |stage| {
                 let id = stage.busy_with(true, json!({ "authority": "advisory" }));
                 stage.done_with(&id);

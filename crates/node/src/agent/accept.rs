@@ -47,22 +47,39 @@ struct New {
     begun: Timestamp,
 }
 
-/// How many messages are on their way into the record, of all senders and of each.
+/// How many messages wait, of all senders and of each, those included that are on their way into the record. Looked up
+/// before the first of them is: later nobody could tell which of them the record counts already.
 #[derive(Debug, Default)]
-struct UnderWay {
-    all: u64,
+pub(super) struct Counts {
+    all: Option<u64>,
     of: HashMap<SafeLabel, u64>,
 }
 
-impl UnderWay {
-    fn begin(&mut self, sender: SafeLabel) {
-        self.all = self.all.saturating_add(1);
-        let own = self.of.entry(sender).or_default();
-        *own = own.saturating_add(1);
+impl Counts {
+    pub(super) fn all(&mut self, look_up: impl FnOnce() -> Result<u64, RpcError>) -> Result<u64, RpcError> {
+        let known = self.all.map_or_else(look_up, Ok)?;
+        self.all = Some(known);
+        Ok(known)
     }
 
-    fn of(&self, sender: &SafeLabel) -> u64 {
-        self.of.get(sender).copied().unwrap_or(0)
+    pub(super) fn of(
+        &mut self,
+        sender: &SafeLabel,
+        look_up: impl FnOnce() -> Result<u64, RpcError>,
+    ) -> Result<u64, RpcError> {
+        if let Some(known) = self.of.get(sender) {
+            return Ok(*known);
+        }
+        let known = look_up()?;
+        self.of.insert(sender.clone(), known);
+        Ok(known)
+    }
+
+    fn one_more(&mut self, sender: &SafeLabel) {
+        let of_sender = self.of.get_mut(sender);
+        for count in self.all.iter_mut().chain(of_sender) {
+            *count = count.saturating_add(1);
+        }
     }
 }
 
@@ -74,7 +91,7 @@ impl Actor {
         admitted: Admitted,
         along: impl FnOnce(MessageId) -> Vec<Fact>,
     ) -> Result<Accepted, RpcError> {
-        let (draft, new) = match self.prepare(admitted, along, &UnderWay::default())? {
+        let (draft, new) = match self.prepare(admitted, along, &mut Counts::default())? {
             Prepared::Known(accepted) => return Ok(accepted),
             Prepared::New(draft, new) => (draft, new),
         };
@@ -112,20 +129,19 @@ impl Actor {
     async fn accept_together(&mut self, group: Vec<(Admitted, Waiting)>) {
         self.delivery.fresh = None;
         let mut keys = HashSet::new();
-        let (mut under_way, mut count) = (Vec::with_capacity(group.len()), UnderWay::default());
+        let (mut under_way, mut counts) = (Vec::with_capacity(group.len()), Counts::default());
         for (admitted, reply) in group {
             let sender = admitted.caller.principal.clone();
             let key = admitted.saying.idempotency_key.clone();
             if key.is_some_and(|key| !keys.insert((sender.clone(), key))) {
                 // The record says whether it is the same message, and must have the one before for that.
                 self.finish(&mut under_way).await;
-                count = UnderWay::default();
             }
-            match self.prepare(admitted, |_id| Vec::new(), &count) {
+            match self.prepare(admitted, |_id| Vec::new(), &mut counts) {
                 Ok(Prepared::New(draft, new)) => {
                     self.shared.failpoint("accept.before");
                     under_way.push((new, self.shared.record.submit(*draft), reply));
-                    count.begin(sender);
+                    counts.one_more(&sender);
                 }
                 Ok(Prepared::Known(accepted)) => drop(reply.send(Ok(accepted))),
                 Err(error) => drop(reply.send(Err(error))),
@@ -141,12 +157,12 @@ impl Actor {
         }
     }
 
-    /// What is to be written for a message, if it may be accepted while `under_way` others are.
+    /// What is to be written for a message, if it may be accepted where so many wait.
     fn prepare(
         &self,
         admitted: Admitted,
         along: impl FnOnce(MessageId) -> Vec<Fact>,
-        under_way: &UnderWay,
+        counts: &mut Counts,
     ) -> Result<Prepared, RpcError> {
         let Admitted {
             caller,
@@ -167,8 +183,8 @@ impl Actor {
         }
         // What is decided must not wait for room: there was some when it was asked.
         if saying.ingress != Ingress::Action {
-            self.check_room(under_way.all)?;
-            self.check_share(&caller, under_way.of(&caller.principal))?;
+            self.check_room(counts)?;
+            self.check_share(&caller, counts)?;
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();
@@ -219,11 +235,10 @@ impl Actor {
         Ok(Accepted { message_id: new.row.envelope.id, receipts, duplicate: false })
     }
 
-    /// Refuses what would be one message too many, where so many others are on their way into the record.
-    pub(super) fn check_room(&self, under_way: u64) -> Result<(), RpcError> {
+    /// Refuses what would be one message too many.
+    pub(super) fn check_room(&self, counts: &mut Counts) -> Result<(), RpcError> {
         let id = self.identity.id;
-        let waiting = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
-        let waiting = waiting.saturating_add(under_way);
+        let waiting = counts.all(|| self.shared.record.look_up(|reader| reader.waiting_count(&id)))?;
         if waiting < u64::from(self.manifest.spec.inbox.max) {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use edgeplane_store::MessageRow;
 use edgeplane_types::{ErrorName, Fact, MessageId};
 use edgeplane_wire::rpc::RpcError;
 
-use super::Actor;
+use super::{Actor, accept::Counts};
 use crate::record::{Draft, Origin, refused};
 
 /// What is to become of a message that was given up.
@@ -52,7 +52,7 @@ impl Actor {
         let fact = request.fact(&row)?;
         let waits = matches!(fact, Fact::MessageRequeued { .. });
         if waits {
-            self.check_room(0)?;
+            self.check_room(&mut Counts::default())?;
         }
         let mut draft = Draft::default();
         self.shared.record.add(&mut draft, self.stream(), origin, fact);

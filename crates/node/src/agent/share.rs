@@ -3,7 +3,7 @@
 use edgeplane_types::ErrorName;
 use edgeplane_wire::rpc::RpcError;
 
-use super::Actor;
+use super::{Actor, accept::Counts};
 use crate::caller::Caller;
 
 /// The most of an inbox that the messages of one sender may fill: half, and always room for one.
@@ -13,15 +13,15 @@ fn share(inbox_max: u32) -> u64 {
 
 impl Actor {
     /// Refuses what would be more than one sender's share. An operator has the whole: whoever can stop an agent need
-    /// not be kept from its inbox. So many of the sender are on their way into the record.
-    pub(super) fn check_share(&self, caller: &Caller, under_way: u64) -> Result<(), RpcError> {
+    /// not be kept from its inbox.
+    pub(super) fn check_share(&self, caller: &Caller, counts: &mut Counts) -> Result<(), RpcError> {
         if caller.is_operator() {
             return Ok(());
         }
         let (id, name, inbox_max) = (self.identity.id, &self.identity.name, self.manifest.spec.inbox.max);
         let principal = &caller.principal;
-        let own = self.shared.record.look_up(|reader| reader.waiting_of(&id, principal))?;
-        let own = own.saturating_add(under_way);
+        let look_up = || self.shared.record.look_up(|reader| reader.waiting_of(&id, principal));
+        let own = counts.of(principal, look_up)?;
         if own < share(inbox_max) {
             return Ok(());
         }

@@ -55,6 +55,9 @@ const REACH_GROWTH_MIB: f64 = 16.0;
 
 const CONNECTIONS: usize = 16;
 
+/// Messages that are not counted.
+const WARM_UP: usize = 50;
+
 /// Requests that a connection of a flood has on their way.
 const ON_THEIR_WAY: usize = 32;
 
@@ -106,6 +109,9 @@ fn params(agent: &str, number: usize) -> Value {
 
 fn one_after_another(node: &Node, agent: &str, count: usize) -> anyhow::Result<Samples> {
     let mut connection = node.connect()?;
+    for number in 0..WARM_UP {
+        accepted(&mut connection, agent, number)?;
+    }
     let nanos: Vec<u64> =
         (0..count).map(|number| accepted(&mut connection, agent, number)).collect::<Result<_, _>>()?;
     Ok(Samples::micros(&nanos))
