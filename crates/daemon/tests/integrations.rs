@@ -9,9 +9,13 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-use edgeplane_testkit::{Node, native, wait::eventually};
-use edgeplane_types::{Scope, TokenKind};
-use edgeplane_wire::{api::security::CreateParams, catalogue::TokenCreate};
+use edgeplane_testkit::{
+    Node, native,
+    peers::{answer, ask},
+    wait::eventually,
+};
+use edgeplane_types::{Activity, Epoch, Ingress, Phase, Rung, Scope, TokenKind};
+use edgeplane_wire::catalogue::AgentRestart;
 use serde_json::{Value, json};
 
 /// Does what it is told: writes it down, and ends its turn unless a file says that it should wait.
@@ -51,13 +55,7 @@ fn stage() -> Option<Node> {
 }
 
 fn token(node: &Node, principal: &str, scope: Scope) -> PathBuf {
-    let made = node.connect().call::<TokenCreate>(&CreateParams {
-        principal: principal.parse().unwrap(),
-        kind: TokenKind::Service,
-        scopes: vec![scope],
-        roles: Vec::new(),
-        expires_in_ms: None,
-    });
+    let made = node.token(principal, TokenKind::Service, &[scope], &[]);
     let path = node.scratch().join(format!("{principal}.token"));
     edgeplane_os::atomic::write_atomic(&path, made.token.as_bytes(), 0o600).unwrap();
     path
@@ -229,5 +227,32 @@ fn web_hook_is_content_from_outside_whoever_passes_it_on() {
     eventually("the worker got both", || {
         fs::read_to_string(node.scratch().join("done")).unwrap_or_default().lines().count() == 2
     });
+    node.verify();
+}
+
+/// Proves ACT-015.
+#[test]
+fn reference_agent_asks_for_leave_and_hears_the_decision_in_a_later_epoch() {
+    if stage().is_none() {
+        return;
+    }
+    let node = Node::start();
+    let program = example("../agents/python/notes_agent.py");
+    let argv = ["python3", program.to_str().unwrap()];
+    node.run("notes", &native("notes", &argv, "env: { PYTHONDONTWRITEBYTECODE: '1' }"));
+    let asked = ask(&node, "notes", "/approve Delete the build");
+    let words = &answer(&asked).text;
+    let action = words.split([' ', ',']).find(|word| word.starts_with("act_")).unwrap().to_owned();
+    assert_eq!(node.get("notes").status.activity, Activity::AwaitingApproval);
+    node.change::<AgentRestart>("notes").unwrap();
+    eventually("it began anew", || node.get("notes").status.epoch == Epoch(2));
+    node.wait("notes", Phase::Running);
+    let decided = node.cli(&["action", "approve", &action, "--yes"]).output().unwrap();
+    assert!(decided.status.success(), "{}", String::from_utf8_lossy(&decided.stderr));
+    eventually("it has told what was decided", || {
+        let last = node.inbox("notes").pop().unwrap();
+        last.ingress == Ingress::Action && last.receipts.iter().any(|receipt| receipt.rung == Rung::TurnEnded)
+    });
+    assert!(node.memory("notes").items.is_empty(), "it has used its leave");
     node.verify();
 }

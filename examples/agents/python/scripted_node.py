@@ -77,6 +77,7 @@ class ScriptedNode:
         self.responses: Dict[Any, Json] = {}
         self.log: List[str] = []  # lines of standard output that are not of the protocol
         self.signals: List[Json] = []
+        self.actions: List[Json] = []
         self.signals_read = 0
         self.failing: Dict[str, Json] = {}
         self.holding: List[str] = []
@@ -185,6 +186,7 @@ class ScriptedNode:
             "runtime/agent.list": lambda _: {"items": [view(agent) for agent in self.agents()]},
             "runtime/agent.get": lambda _: view(self.agents()[0]),
             "runtime/agent.signal": self.signal,
+            "runtime/action.open": self.open_action,
             "stream/read": lambda _: {"items": self.conversation.get("events", []), "next": 0, "end": True},
         }
         try:
@@ -234,6 +236,10 @@ class ScriptedNode:
         self.signals.append(params)
         return {"message_id": f"msg_sent-{len(self.signals)}", "agent": params["agent"], "receipts": []}
 
+    def open_action(self, params: Json) -> Json:
+        self.actions.append(params)
+        return {"action": {"id": f"act_{len(self.actions)}", "kind": params["kind"], "prompt": params["prompt"]}}
+
     # The steps, one method for each verb.
 
     def step_deliver(self, message: Json) -> None:
@@ -243,6 +249,10 @@ class ScriptedNode:
         params["text"] = f"[{channel.upper()} MESSAGE from {source} on signal]\n{message['content']}"
         params.update((key, value) for key, value in message.items() if key != "content")
         self.step_notify({"method": "agent/message.deliver", "params": params})
+
+    def step_asked(self, wanted: Json) -> None:
+        action = self.until(lambda: self.actions, "an action")[-1]
+        assert action == wanted, f"it asked {action}"
 
     def step_completed(self, wanted: Json) -> None:
         turn = self.until(lambda: self.turn(wanted["message_id"]), f"the end of turn {wanted['message_id']}")

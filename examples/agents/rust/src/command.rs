@@ -9,9 +9,10 @@ I keep notes in my memory at the node; they survive every restart. I know:
   /forget KEY          drop a note
   /briefing            my notes, my peers, what happened last, who I am
   /ask NAME TEXT       ask a peer and pass on its answer
+  /approve TEXT        ask a person for leave, and tell what they decide
   /whoami              my identities
   /help                this
-I take /remember, /forget and /ask only from operators and with delegated authority or better.";
+I take /remember, /forget, /ask and /approve only from operators and with delegated authority or better.";
 
 /// A command that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Forget,
     Briefing,
     Ask,
+    Approve,
     Whoami,
     Help,
 }
@@ -36,6 +38,7 @@ impl Command {
             "forget" => Self::Forget,
             "briefing" => Self::Briefing,
             "ask" => Self::Ask,
+            "approve" => Self::Approve,
             "whoami" => Self::Whoami,
             "help" => Self::Help,
             _ => return None,
@@ -45,7 +48,7 @@ impl Command {
     /// Whether it changes something or acts towards others.
     pub(crate) fn is_privileged(self) -> bool {
         match self {
-            Self::Remember | Self::Forget | Self::Ask => true,
+            Self::Remember | Self::Forget | Self::Ask | Self::Approve => true,
             Self::Recall | Self::Notes | Self::Briefing | Self::Whoami | Self::Help => false,
         }
     }

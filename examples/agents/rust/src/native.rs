@@ -39,6 +39,9 @@ pub(crate) struct Message {
     /// What a session sees: the header line, then the content, fenced where it needs to be.
     pub(crate) text: String,
     pub(crate) channel: String,
+    /// The way it came in.
+    #[serde(default)]
+    pub(crate) ingress: String,
     pub(crate) source: String,
     #[serde(default)]
     pub(crate) source_agent: Option<String>,
@@ -54,6 +57,11 @@ impl Message {
     pub(crate) fn content(&self) -> String {
         let texts = self.parts.iter().filter(|part| part["type"] == "text");
         texts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The first part that is data and no words.
+    pub(crate) fn data(&self) -> Option<&Value> {
+        self.parts.iter().find(|part| part["type"] == "data").map(|part| &part["data"])
     }
 }
 

@@ -143,6 +143,9 @@ impl NotesAgent {
     }
 
     fn respond(&mut self, message: &Message) -> Response {
+        if message.ingress == "action" {
+            return self.take_decision(message.data().unwrap_or(&Value::Null)).map(Some);
+        }
         if let Some(question) = message.reply_to.as_deref().filter(|_| message.channel != "operator") {
             return Ok(Some(self.take_answer(message, question)));
         }
@@ -176,6 +179,9 @@ impl NotesAgent {
         if command == Command::Ask {
             return self.ask(message, &rest);
         }
+        if command == Command::Approve {
+            return self.approve(message, &rest).map(Some);
+        }
         self.obey(command, &rest).map(Some)
     }
 
@@ -187,7 +193,7 @@ impl NotesAgent {
             Command::Forget => self.forget(rest),
             Command::Briefing => self.briefing(),
             Command::Whoami => self.whoami(),
-            Command::Help | Command::Ask => Ok(HELP.to_owned()),
+            Command::Help | Command::Ask | Command::Approve => Ok(HELP.to_owned()),
         }
     }
 
@@ -325,6 +331,47 @@ impl NotesAgent {
         self.asks.insert(question.clone(), ask);
         self.node.after(self.ask_timeout, Later::GiveUp { question });
         Ok(None)
+    }
+
+    /// Asks a person, and ends the turn: the decision may take a day, and comes as a message of its own.
+    fn approve(&mut self, message: &Message, rest: &str) -> Result<String, RpcError> {
+        if rest.is_empty() {
+            return Ok("What shall I ask leave for? /approve TEXT".to_owned());
+        }
+        let params = json!({
+            "kind": "approval",
+            "prompt": rest,
+            // Asked once, also if this message should be brought to a later epoch of mine once more.
+            "idempotency_key": format!("approve-{}", message.message_id),
+        });
+        let opened = match self.node.request("runtime/action.open", &params) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(format!("I could not ask: {error}.")),
+        };
+        let action = opened["action"]["id"].as_str().unwrap_or_default();
+        // In memory, because the epoch that hears the decision may be another one.
+        let kept = json!({ "key": format!("approval-{action}"), "value": rest });
+        self.node.request("memory/entry.put", &kept)?;
+        Ok(format!("I asked for leave in {action}, and tell here what is decided."))
+    }
+
+    /// Only `approved` is leave. The node wrote the data, and it repeats nothing of what was asked.
+    fn take_decision(&mut self, data: &Value) -> Result<String, RpcError> {
+        let field = |name: &str| data[name].as_str().unwrap_or_default();
+        let (action, outcome) = (field("action_id"), field("outcome"));
+        let key = json!({ "key": format!("approval-{action}") });
+        let asked = match self.node.request("memory/entry.get", &key) {
+            Ok(entry) => value_text(&entry),
+            Err(error) if error.name == "not_found" => {
+                return Ok(format!("{action} is decided, and I do not know what I asked for."));
+            }
+            Err(error) => return Err(error),
+        };
+        self.node.request("memory/entry.delete", &key)?;
+        let leave = if outcome == "approved" { "I have leave" } else { "I have no leave" };
+        let by: Vec<&str> = data["by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let by = if by.is_empty() { "nobody".to_owned() } else { by.join(", ") };
+        Ok(format!("{leave}: {asked}\n({action} is {outcome} by {by}: {})", field("reason")))
     }
 
     fn give_up(&mut self, question: &str) {

@@ -46,6 +46,7 @@ conversations! {
     a_peer_asks
     a_peer_is_asked
     a_peer_stays_silent
+    a_person_gives_leave
     a_stop_ends_open_turns
     briefing
     deliveries_during_a_request

@@ -36,6 +36,7 @@ pub(crate) struct ScriptedNode {
     notifications: Vec<Value>,
     responses: HashMap<String, Value>,
     signals: Vec<Value>,
+    actions: Vec<Value>,
     signals_read: usize,
     failing: HashMap<String, Value>,
     holding: HashSet<String>,
@@ -56,6 +57,7 @@ impl ScriptedNode {
             notifications: Vec::new(),
             responses: HashMap::new(),
             signals: Vec::new(),
+            actions: Vec::new(),
             signals_read: 0,
             failing: HashMap::new(),
             holding: HashSet::new(),
@@ -88,6 +90,10 @@ impl ScriptedNode {
             "completed" => self.completed(value),
             "open" => assert!(self.turn(text(value)).is_none(), "the turn has ended"),
             "signalled" => self.signalled(value),
+            "asked" => {
+                self.until("an action", |node| !node.actions.is_empty());
+                assert_eq!(self.actions.last(), Some(value));
+            }
             "signals" => assert_eq!(json!(self.signals.len()), *value, "{:?}", self.signals),
             "memory" => assert_eq!(self.kept(), *value),
             "reported" => self.until("a report", |node| {
@@ -246,6 +252,12 @@ impl ScriptedNode {
                 self.signals.push(params.clone());
                 let message_id = format!("msg_sent-{}", self.signals.len());
                 Ok(json!({ "message_id": message_id, "agent": agent, "receipts": [] }))
+            }
+            "runtime/action.open" => {
+                self.actions.push(params.clone());
+                let id = format!("act_{}", self.actions.len());
+                let action = json!({ "id": id, "kind": params["kind"], "prompt": params["prompt"] });
+                Ok(json!({ "action": action }))
             }
             "stream/read" => Ok(json!({ "items": list(&self.script["events"]), "next": 0, "end": true })),
             _ => Err(("method_not_found", format!("no method `{method}`"))),
