@@ -20,6 +20,8 @@ pub(crate) struct Memory {
     pub(crate) rss_kib: f64,
     /// Shared pages count by the share.
     pub(crate) pss_kib: f64,
+    /// Not of a file: nobody gets it back while the process holds it.
+    pub(crate) anonymous_kib: f64,
 }
 
 pub(crate) fn memory(pid: u32) -> anyhow::Result<Memory> {
@@ -29,7 +31,7 @@ pub(crate) fn memory(pid: u32) -> anyhow::Result<Memory> {
         let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
     };
-    Ok(Memory { rss_kib: field("Rss:"), pss_kib: field("Pss:") })
+    Ok(Memory { rss_kib: field("Rss:"), pss_kib: field("Pss:"), anonymous_kib: field("Anonymous:") })
 }
 
 /// Nanoseconds that all threads of a process were on a processor.
