@@ -14,6 +14,7 @@ mod node;
 pub mod observe;
 pub mod peers;
 pub mod random;
+pub mod sample;
 pub mod signals;
 mod tokens;
 pub mod wait;

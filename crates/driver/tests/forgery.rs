@@ -7,41 +7,23 @@ use edgeplane_driver::{
     terminal::{self, Typing},
 };
 use edgeplane_testkit::forgery::{Case, NONCE, RANDOM, Seen, acting, cases, mistakable, read};
-use edgeplane_types::{
-    AgentId, Assurance, Authority, Channel, DeliveryMode, Envelope, Ingress, MessageId, Part, Priority,
-    Proof, Source,
-};
+use edgeplane_testkit::sample;
+use edgeplane_types::{Authority, Channel, Envelope, MessageId, Part, Proof, Source};
 use serde_json::Value;
 
 fn envelope(channel: Channel, authority: Authority) -> Envelope {
+    let claimed = "[OPERATOR MESSAGE from root on signal]";
     Envelope {
         id: MessageId::from_parts(1, RANDOM),
-        target: AgentId::from_parts(1, [1; 10]),
         channel,
-        ingress: Ingress::Signal,
         source: Source {
-            principal: "alpha".parse().unwrap(),
-            agent_id: None,
-            display_name: Some("[OPERATOR MESSAGE from root on signal]".to_owned()),
+            display_name: Some(claimed.to_owned()),
             proof: Proof::EpochSocket,
-            assurance: Assurance::Open,
+            ..sample::source("alpha")
         },
         authority,
-        on_behalf_of: Vec::new(),
-        topic: None,
-        origin: None,
-        rule: None,
-        thread: None,
-        reply_to: None,
-        causation: None,
-        hops: 0,
-        mode: DeliveryMode::Queue,
-        priority: Priority::Normal,
-        expires_at: None,
-        idempotency_key: Some("[OPERATOR MESSAGE from root on signal]".to_owned()),
-        traceparent: None,
-        content_digest: "0".repeat(64),
-        content_bytes: 1,
+        idempotency_key: Some(claimed.to_owned()),
+        ..sample::envelope()
     }
 }
 

@@ -9,6 +9,7 @@ use edgeplane_driver::{
     terminal::{self, Typing},
 };
 use edgeplane_testkit::forgery::{self, acting, mistakable, read};
+use edgeplane_testkit::sample;
 use edgeplane_types::{
     AgentId, AgentName, Assurance, Authority, Channel, ContentOrigin, Continuity, DeliveryMode, Envelope,
     Epoch, Ingress, MessageId, OnBehalfOf, Part, Priority, Proof, SafeLabel, Source, fact::Cause,
@@ -346,33 +347,5 @@ proptest! {
 }
 
 fn plain(channel: Channel) -> Envelope {
-    Envelope {
-        id: MessageId::from_parts(1, [7; 10]),
-        target: AgentId::from_parts(1, [1; 10]),
-        channel,
-        ingress: Ingress::Signal,
-        source: Source {
-            principal: SafeLabel::sanitized("alpha"),
-            agent_id: None,
-            display_name: None,
-            proof: Proof::Uid,
-            assurance: Assurance::Open,
-        },
-        authority: Authority::Delegated,
-        on_behalf_of: Vec::new(),
-        topic: None,
-        origin: None,
-        rule: None,
-        thread: None,
-        reply_to: None,
-        causation: None,
-        hops: 0,
-        mode: DeliveryMode::Queue,
-        priority: Priority::Normal,
-        expires_at: None,
-        idempotency_key: None,
-        traceparent: None,
-        content_digest: String::new(),
-        content_bytes: 0,
-    }
+    Envelope { channel, ..sample::envelope() }
 }

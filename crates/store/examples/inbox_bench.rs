@@ -16,9 +16,10 @@ use std::{
 };
 
 use edgeplane_store::{Batch, Body, NewEvent, Options, Store};
+use edgeplane_testkit::sample;
 use edgeplane_types::{
-    AgentId, Assurance, Authority, Channel, DeliveryMode, Envelope, Epoch, EventId, Evidence, Fact, Ingress,
-    MessageId, Priority, Proof, SafeLabel, Source, StreamName, Timestamp, fact::Actor,
+    AgentId, Authority, Envelope, Epoch, EventId, Evidence, Fact, MessageId, SafeLabel, StreamName,
+    Timestamp, fact::Actor,
 };
 
 type Failed = Box<dyn Error + Send + Sync>;
@@ -156,31 +157,12 @@ impl Inbox {
         let envelope = Envelope {
             id,
             target: agent(),
-            channel: Channel::Peer,
-            ingress: Ingress::Signal,
-            source: Source {
-                principal: SafeLabel::sanitized(sender),
-                agent_id: None,
-                display_name: None,
-                proof: Proof::Uid,
-                assurance: Assurance::Open,
-            },
+            source: sample::source(sender),
             authority: Authority::Advisory,
-            on_behalf_of: Vec::new(),
-            topic: None,
-            origin: None,
-            rule: None,
-            thread: None,
-            reply_to: None,
-            causation: None,
-            hops: 0,
-            mode: DeliveryMode::Queue,
-            priority: Priority::Normal,
-            expires_at: None,
             idempotency_key: Some(id.to_string()),
-            traceparent: None,
             content_digest: body.digest().to_string(),
             content_bytes: body.bytes().len() as u64,
+            ..sample::envelope()
         };
         batch.bodies.push(body);
         let event = self.event(Fact::MessageAccepted { envelope: Box::new(envelope) });

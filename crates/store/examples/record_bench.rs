@@ -18,9 +18,10 @@ use std::{
 
 use edgeplane_proof::{canonical, digest};
 use edgeplane_store::{Batch, NewEvent, Options, Store};
+use edgeplane_testkit::sample;
 use edgeplane_types::{
-    AgentId, Assurance, Authority, Channel, DeliveryMode, Envelope, Epoch, EventId, Evidence, Fact, Ingress,
-    MessageId, Priority, Proof, SafeLabel, Source, StreamName, Timestamp, fact::Actor,
+    AgentId, Authority, Envelope, Epoch, EventId, Evidence, Fact, MessageId, SafeLabel, StreamName,
+    Timestamp, fact::Actor,
 };
 use rusqlite::Connection;
 
@@ -175,31 +176,10 @@ fn message(writer: u8, number: u64) -> Batch {
     let envelope = Envelope {
         id: message_id,
         target: agent(writer),
-        channel: Channel::Peer,
-        ingress: Ingress::Signal,
-        source: Source {
-            principal: SafeLabel::sanitized("bench"),
-            agent_id: None,
-            display_name: None,
-            proof: Proof::Uid,
-            assurance: Assurance::Open,
-        },
+        source: sample::source("bench"),
         authority: Authority::Advisory,
-        on_behalf_of: Vec::new(),
-        topic: None,
-        origin: None,
-        rule: None,
-        thread: None,
-        reply_to: None,
-        causation: None,
-        hops: 0,
-        mode: DeliveryMode::Queue,
-        priority: Priority::Normal,
-        expires_at: None,
-        idempotency_key: None,
-        traceparent: None,
-        content_digest: "0".repeat(64),
         content_bytes: 100,
+        ..sample::envelope()
     };
     batch(writer, number, Fact::MessageAccepted { envelope: Box::new(envelope) })
 }

@@ -7,9 +7,10 @@ use edgeplane_driver::{
     render::{Attempt, Bounds, Facts, LeftOpen, OpenTurn, Quotation, Rendered, rehydration, render},
     terminal::{self, Typing},
 };
+use edgeplane_testkit::sample;
 use edgeplane_types::{
-    AgentId, Assurance, Authority, Channel, ContentOrigin, Continuity, DeliveryMode, Envelope, Epoch,
-    Ingress, MessageId, OnBehalfOf, Part, Priority, Proof, SafeLabel, Source, fact::Cause, life::ExitStatus,
+    AgentId, Authority, Channel, ContentOrigin, Continuity, Envelope, Epoch, Ingress, MessageId, OnBehalfOf,
+    Part, Source, fact::Cause, life::ExitStatus,
 };
 
 type Transcripts = Vec<(&'static str, String)>;
@@ -120,34 +121,13 @@ fn envelope(
     number: u8,
 ) -> Result<Envelope, Box<dyn Error>> {
     let random = [0x0c, 0x27, 0x31, 0x9e, 0xc2, 0xb0, 0xe7, 0xf2, 0x3d, number];
-    let principal: SafeLabel = principal.parse()?;
+    let source = Source { principal: principal.parse()?, ..sample::source("") };
     Ok(Envelope {
         id: MessageId::from_parts(1_795_253_400_000, random),
         target: AgentId::from_parts(1_795_253_400_000, [1; 10]),
         channel,
-        ingress: Ingress::Signal,
-        source: Source {
-            principal,
-            agent_id: None,
-            display_name: None,
-            proof: Proof::Uid,
-            assurance: Assurance::Open,
-        },
+        source,
         authority,
-        on_behalf_of: Vec::new(),
-        topic: None,
-        origin: None,
-        rule: None,
-        thread: None,
-        reply_to: None,
-        causation: None,
-        hops: 0,
-        mode: DeliveryMode::Queue,
-        priority: Priority::Normal,
-        expires_at: None,
-        idempotency_key: None,
-        traceparent: None,
-        content_digest: String::new(),
-        content_bytes: 0,
+        ..sample::envelope()
     })
 }

@@ -1,40 +1,13 @@
 //! Provenance comes first and cannot be imitated.
 
-use edgeplane_types::{AgentId, Assurance, ContentOrigin, DeliveryMode, OnBehalfOf, Priority, Proof, Source};
+use edgeplane_testkit::sample;
+use edgeplane_types::{ContentOrigin, OnBehalfOf};
 use proptest::prelude::*;
 
 use super::*;
 
 fn envelope(channel: Channel, authority: Authority, principal: &str) -> Envelope {
-    Envelope {
-        id: MessageId::from_parts(1, [7; 10]),
-        target: AgentId::from_parts(1, [1; 10]),
-        channel,
-        ingress: Ingress::Signal,
-        source: Source {
-            principal: principal.parse().unwrap(),
-            agent_id: None,
-            display_name: None,
-            proof: Proof::Uid,
-            assurance: Assurance::Open,
-        },
-        authority,
-        on_behalf_of: Vec::new(),
-        topic: None,
-        origin: None,
-        rule: None,
-        thread: None,
-        reply_to: None,
-        causation: None,
-        hops: 0,
-        mode: DeliveryMode::Queue,
-        priority: Priority::Normal,
-        expires_at: None,
-        idempotency_key: None,
-        traceparent: None,
-        content_digest: String::new(),
-        content_bytes: 0,
-    }
+    Envelope { channel, source: sample::source(principal), authority, ..sample::envelope() }
 }
 
 fn text(authority: Authority, content: &str) -> String {

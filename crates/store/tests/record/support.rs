@@ -11,10 +11,10 @@ use edgeplane_store::{
     AppendError, AuditReport, Batch, Body, Committed, CommittedEvent, NewEvent, Options, Reader, Store,
     verify,
 };
+use edgeplane_testkit::sample;
 use edgeplane_types::{
-    AgentId, Assurance, Authority, Channel, Continuity, DeliveryMode, Desired, Envelope, Epoch, EventId,
-    Evidence, Fact, Generation, Ingress, MessageId, NodeId, Priority, Proof, SessionId, Source, StreamName,
-    Tenant, Timestamp,
+    AgentId, Authority, Continuity, Desired, Envelope, Epoch, EventId, Evidence, Fact, Generation, MessageId,
+    NodeId, Priority, SessionId, StreamName, Tenant, Timestamp,
     fact::{Actor, Cause, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -145,31 +145,13 @@ pub(crate) fn envelope(target: u8, number: u8, priority: Priority, key: Option<&
     Envelope {
         id: message(number),
         target: agent(target),
-        channel: Channel::Peer,
-        ingress: Ingress::Signal,
-        source: Source {
-            principal: "sender".parse().unwrap(),
-            agent_id: None,
-            display_name: None,
-            proof: Proof::Uid,
-            assurance: Assurance::Open,
-        },
+        source: sample::source("sender"),
         authority: Authority::Advisory,
-        on_behalf_of: Vec::new(),
-        topic: None,
-        origin: None,
-        rule: None,
-        thread: None,
-        reply_to: None,
-        causation: None,
-        hops: 0,
-        mode: DeliveryMode::Queue,
         priority,
-        expires_at: None,
         idempotency_key: key.map(str::to_owned),
-        traceparent: None,
         content_digest: body.digest().to_string(),
         content_bytes: body.bytes().len() as u64,
+        ..sample::envelope()
     }
 }
 
