@@ -61,14 +61,19 @@ impl Node {
     /// Every event of these types, oldest first; of the whole node with an empty name, of any type with none.
     #[must_use]
     pub fn events(&self, agent: &str, types: &[&str]) -> Vec<EventView> {
-        let mut connection = self.connect();
-        let mut all = Vec::new();
-        let mut params = ReadParams {
+        self.events_by(ReadParams {
             agent: (!agent.is_empty()).then(|| agent.to_owned()),
             types: types.iter().map(|kind| (*kind).to_owned()).collect(),
             limit: Some(PAGE_EVENTS),
             ..ReadParams::default()
-        };
+        })
+    }
+
+    /// Every event that these parameters ask for, page by page.
+    #[must_use]
+    pub fn events_by(&self, mut params: ReadParams) -> Vec<EventView> {
+        let mut connection = self.connect();
+        let mut all = Vec::new();
         loop {
             let page = connection.call::<StreamRead>(&params);
             all.extend(page.items);

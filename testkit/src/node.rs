@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use edgeplane_types::{Phase, Rung};
+use edgeplane_types::{DeliveryMode, Phase, Rung};
 use edgeplane_wire::{
     api::{
         Empty,
@@ -23,6 +23,7 @@ use edgeplane_wire::{
 
 use crate::{
     Connection,
+    callers::words,
     wait::{PATIENCE, eventually_some},
 };
 
@@ -405,21 +406,7 @@ impl Node {
 /// The parameters of a plain message.
 #[must_use]
 pub(crate) fn signal_params(name: &str, text: &str, wait: Option<Rung>) -> SignalParams {
-    SignalParams {
-        agent: name.into(),
-        parts: vec![edgeplane_types::Part::Text { text: text.into() }],
-        mode: edgeplane_types::DeliveryMode::Queue,
-        priority: edgeplane_types::Priority::Normal,
-        expires_in_ms: None,
-        idempotency_key: None,
-        reply_to: None,
-        causation: None,
-        on_behalf_of: Vec::new(),
-        authority: None,
-        display_name: None,
-        wait,
-        timeout_ms: None,
-    }
+    SignalParams { wait, ..words(name, text, DeliveryMode::Queue) }
 }
 
 impl Drop for Node {

@@ -17,13 +17,11 @@ use edgeplane_testkit::{
     random::Random,
     signals, terminal,
     wait::{eventually, eventually_some},
+    words,
 };
-use edgeplane_types::{DeliveryMode, MessageId, Part, Phase, Priority, Rung};
+use edgeplane_types::{DeliveryMode, MessageId, Phase, Rung};
 use edgeplane_wire::{
-    api::{
-        agent::AgentParams,
-        message::{SignalParams, SignalResult},
-    },
+    api::{agent::AgentParams, message::SignalResult},
     catalogue::{AgentFreeze, AgentGet, AgentSignal, AgentSnapshot, AgentUnfreeze},
     rpc::RpcError,
 };
@@ -360,21 +358,7 @@ fn read(path: &Path) -> String {
 }
 
 fn send(connection: &mut Connection, name: &str, text: &str) -> Result<SignalResult, RpcError> {
-    connection.try_call::<AgentSignal>(&SignalParams {
-        agent: name.into(),
-        parts: vec![Part::Text { text: text.into() }],
-        mode: DeliveryMode::Queue,
-        priority: Priority::Normal,
-        expires_in_ms: None,
-        idempotency_key: None,
-        reply_to: None,
-        causation: None,
-        on_behalf_of: Vec::new(),
-        authority: None,
-        display_name: None,
-        wait: None,
-        timeout_ms: None,
-    })
+    connection.try_call::<AgentSignal>(&words(name, text, DeliveryMode::Queue))
 }
 
 /// Sends to listeners until told to stop, over connections that break; remembers what was acknowledged.

@@ -1,6 +1,9 @@
 //! Who speaks: a program in an agent is that agent, whatever it does to look like somebody else.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
+#[path = "identity/calls.rs"]
+mod calls;
+
 use std::{
     collections::BTreeSet, fs, os::unix::net::UnixListener, path::PathBuf, process::Command, time::Duration,
 };
@@ -16,7 +19,7 @@ use edgeplane_testkit::{
 use edgeplane_types::{Phase, Rung};
 use edgeplane_wire::{
     api::{Empty, core::InitializeParams, message::MessageParams},
-    catalogue::{Audience, CoreInitialize, METHODS, MessageGet, NodeStatus},
+    catalogue::{CoreInitialize, MessageGet, NodeStatus},
 };
 use serde_json::{Value, json};
 
@@ -378,65 +381,6 @@ fn dead_speaker_without_a_cgroup_is_nobody() {
     assert_eq!((&envelope["channel"], &envelope["authority"]), (&json!("external"), &json!("untrusted")));
 }
 
-/// Everything that only operators may call, with parameters that are right.
-fn operators_calls() -> Vec<(&'static str, Value)> {
-    let document = json!({ "file": "x.yaml", "text": terminal("planted", &["/bin/cat"], ""), "folder": "/" });
-    let methods = METHODS.iter().filter(|method| method.audience == Audience::Operator);
-    methods
-        .map(|method| {
-            let params = match method.name {
-                "runtime/agent.apply" => json!({ "documents": [document.clone()] }),
-                "runtime/agent.write" => json!({ "attachment": "att", "data": "" }),
-                "runtime/agent.resize" => json!({ "attachment": "att", "cols": 80, "rows": 24 }),
-                "runtime/agent.detach" => json!({ "attachment": "att" }),
-                "runtime/node.stop" | "evidence/audit.verify" => json!({}),
-                "security/token.list" | "security/key.rotate" => json!({}),
-                "security/token.create" => {
-                    json!({ "principal": "planted", "kind": "operator", "scopes": ["supervise"] })
-                }
-                "security/token.revoke" => {
-                    json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" })
-                }
-                "runtime/message.sign" => {
-                    json!({ "message_ids": ["msg_01890000-0000-7000-8000-000000000002"] })
-                }
-                "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
-                    json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
-                }
-                _ => json!({ "agent": "other" }),
-            };
-            (method.name, params)
-        })
-        .collect()
-}
-
-/// What an agent may see of itself only, asked of another.
-fn owners_calls(message_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
-    let methods = METHODS.iter().filter(|method| method.audience == Audience::OwnerOrOperator);
-    methods
-        .map(|method| {
-            let params = match method.name {
-                "runtime/message.get" | "runtime/message.verify" => json!({ "message_id": message_id }),
-                "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
-                "runtime/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
-                    json!({ "agent": "other" })
-                }
-                "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
-                "runtime/action.open" => json!({ "agent": "other", "kind": "approval", "prompt": "May I?" }),
-                "runtime/action.get" | "runtime/action.cancel" => json!({ "action_id": action_id }),
-                "memory/entry.list"
-                | "runtime/inbox.list"
-                | "runtime/agent.snapshot"
-                | "runtime/recording.read" => {
-                    json!({ "agent": "other" })
-                }
-                _ => json!({ "agent": "other", "key": "k" }),
-            };
-            (method.name, params)
-        })
-        .collect()
-}
-
 /// Proves ID-007.
 #[test]
 fn agents_may_call_nothing_that_is_the_operators_or_anothers() {
@@ -445,8 +389,8 @@ fn agents_may_call_nothing_that_is_the_operators_or_anothers() {
     let secret = node.signal("other", "for other alone", Some(Rung::Injected)).message_id.to_string();
     let asks = json!({ "agent": "other", "kind": "approval", "prompt": "May I?" });
     let action = node.connect().try_raw("runtime/action.open", asks).unwrap();
-    let owners = owners_calls(&secret, &action["action"]["id"]);
-    let calls: Vec<_> = operators_calls().into_iter().chain(owners).collect();
+    let owners = calls::of_owners(&secret, &action["action"]["id"]);
+    let calls: Vec<_> = calls::of_operators().into_iter().chain(owners).collect();
     assert!(calls.len() > 20, "{calls:?}");
     fs::write(node.scratch().join("calls.json"), serde_json::to_string(&calls).unwrap()).unwrap();
     let before = node.get("other").status;

@@ -23,7 +23,7 @@ use edgeplane_wire::{
         security::{CreateParams, CreateResult},
         stream::{EventView, ReadParams},
     },
-    catalogue::{CoreInitialize, StreamRead, TokenCreate, TokenEpoch},
+    catalogue::{CoreInitialize, TokenCreate, TokenEpoch},
     rpc::{Incoming, RpcError},
 };
 use serde_json::{Value, json};
@@ -264,16 +264,7 @@ impl Stage {
     }
 
     fn events_after(&self, after: u64) -> Vec<EventView> {
-        let mut connection = self.node.connect();
-        let (mut all, mut params) = (Vec::new(), ReadParams { after, ..ReadParams::default() });
-        loop {
-            let page = connection.call::<StreamRead>(&params);
-            all.extend(page.items);
-            if page.end {
-                return all;
-            }
-            params.after = page.next;
-        }
+        self.node.events_by(ReadParams { after, ..ReadParams::default() })
     }
 
     /// The line by which the native program was handed a message.
