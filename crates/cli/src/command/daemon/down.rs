@@ -119,9 +119,9 @@ fn holder(dirs: &StateDirs) -> Option<u32> {
     proc::stat(pid).is_ok_and(|found| found.is_alive()).then_some(pid)
 }
 
-/// How many agents have processes.
+/// How many agents run on. Those that are being stopped end without a daemon, too.
 fn living(status: &NodeStatus) -> u64 {
-    let phases = [Phase::Starting, Phase::Running, Phase::Frozen, Phase::Stopping, Phase::Unobservable];
+    let phases = [Phase::Starting, Phase::Running, Phase::Frozen, Phase::Unobservable];
     phases.iter().filter_map(|phase| status.agents.get(phase.as_str())).sum()
 }
 
@@ -158,4 +158,20 @@ fn said(context: &mut Context, what: &str, agents: u64, was_running: bool) -> an
     };
     context.out.line(&format!("{what}{more}"))?;
     Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_being_stopped_does_not_run_on() {
+        let status = json!({
+            "pid": 1, "version": "0", "uptimeSeconds": 0, "startedAt": "2026-11-22T00:00:00Z",
+            "nodeId": "nod_01890000-0000-7000-8000-000000000001", "node": "vm", "stateDir": "", "runtimeDir": "",
+            "socket": "", "agents": { "running": 2, "frozen": 1, "stopping": 4, "stopped": 8 }, "events": 0,
+            "record": "ok", "checks": [],
+        });
+        assert_eq!(living(&serde_json::from_value(status).unwrap()), 3);
+    }
 }
