@@ -192,6 +192,6 @@ fn light_message_is_held_at_a_terminal_and_holds_up_nobody() {
     assert_eq!(held(&node), (1, Some(reason.to_owned())));
     node.apply(&manifest(", accepts: untrusted"));
     eventually("it is typed now", || typed().contains("| rm -rf /\r>>>"));
-    assert_eq!(node.get("screen").status.waiting_messages, 0);
+    eventually("it is known to be typed", || node.get("screen").status.waiting_messages == 0);
     node.verify();
 }

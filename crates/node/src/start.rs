@@ -309,6 +309,7 @@ async fn verify_in_background(shared: Arc<Shared>) {
         () = tokio::time::sleep(SETTLING) => {}
     }
     let report = shared.record.read(|reader| edgeplane_store::verify(reader, &mut |_| {})).await;
+    edgeplane_os::memory::give_back();
     match report {
         Ok(report) if report.ok => tracing::info!(events = report.events, "the record verifies"),
         Ok(report) => {

@@ -25,6 +25,7 @@ pub mod caps;
 pub mod cgroup;
 pub mod group;
 pub mod limits;
+pub mod memory;
 pub mod pidfd;
 pub mod proc;
 pub mod process;

@@ -17,6 +17,9 @@ use walk::Walk;
 /// Problems that a report lists; the count goes on.
 pub const PROBLEMS_MAX: usize = 1_000;
 
+/// Memory for the models made anew, in KiB. A daemon verifies too, and its agents may have little to themselves.
+const SCRATCH_CACHE_KIB: i64 = 8192;
+
 /// How far an audit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditProgress {
@@ -98,7 +101,8 @@ pub fn verify(reader: &Reader, progress: &mut dyn FnMut(AuditProgress)) -> Resul
 fn scratch() -> rusqlite::Result<Connection> {
     let conn = Connection::open("")?;
     conn.set_prepared_statement_cache_capacity(sqlite::STATEMENTS_MAX);
-    conn.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;")?;
+    conn.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
+    conn.pragma_update(None, "cache_size", -SCRATCH_CACHE_KIB)?;
     for model in Model::ALL {
         rebuild::create(&conn, model)?;
     }

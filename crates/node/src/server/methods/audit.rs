@@ -23,6 +23,7 @@ pub(in crate::server) async fn verify(session: &Session) -> Result<AuditResult, 
         })
     });
     let result = result.await?;
+    edgeplane_os::memory::give_back();
     if !result.ok {
         tracing::error!(problems = result.problems.len(), "the record failed verification");
     }
