@@ -26,3 +26,17 @@ pub fn terminal(name: &str, argv: &[&str], more: &str) -> String {
 pub fn native(name: &str, argv: &[&str], more: &str) -> String {
     manifest(name, "native", argv, more)
 }
+
+/// The agent of tests that speaks the Agent Client Protocol, in Python.
+const ACP_AGENT: &str = include_str!("acp_agent.py");
+
+/// The agent of tests that speaks the Agent Client Protocol, working in `folder`. `options` are words such as `load=no`
+/// that its program reads; `driver` holds further fields of `spec.driver`, each after a comma.
+#[must_use]
+pub fn acp(name: &str, folder: &std::path::Path, options: &[&str], (driver, more): (&str, &str)) -> String {
+    std::fs::create_dir_all(folder).expect("a folder for the agent");
+    let program = ["python3", "-c", ACP_AGENT];
+    let argv: Vec<&str> = program.iter().chain(options).copied().collect();
+    let text = manifest(name, "acp", &argv, &format!("cwd: {}\n{more}", folder.display()));
+    text.replace("type: acp", &format!("type: acp{driver}"))
+}

@@ -4,6 +4,7 @@
 //! whether anything is durable, or who may speak.
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod lines;
 pub mod native;
 pub mod notice;

@@ -27,9 +27,9 @@ pub use keep::{
     STOP_SIGNAL, Stop,
 };
 pub use program::{
-    Driver, ENV_PASSED, ENV_PASSED_PREFIX, EnvValue, NativeStdio, Notice, RunState, StateKind, Substrate,
-    TERMINAL_COLS, TERMINAL_ROWS, TerminalSize, is_env_passed, terminal_accepts, terminal_interrupt,
-    terminal_submit,
+    APPROVAL_TIMEOUT, Driver, ENV_PASSED, ENV_PASSED_PREFIX, EnvValue, McpServer, NativeStdio, Notice,
+    RunState, StateKind, Substrate, TERMINAL_COLS, TERMINAL_ROWS, TerminalSize, is_env_passed,
+    terminal_accepts, terminal_interrupt, terminal_submit,
 };
 pub use record::{
     Ambiguous, Delivery, INBOX_MAX, Inbox, KEEP_BYTES, KEEP_EPOCHS, Keep, MEMORY_BYTES_MAX, MEMORY_KEYS_MAX,

@@ -11,6 +11,9 @@ use crate::{
     words::EnvName,
 };
 
+/// The name under which EdgePlane's own tools are in a session.
+const OWN_TOOLS: &str = "edgeplane";
+
 /// Finds what is wrong between the fields of `manifest`, which was read from `node`.
 pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     let mut findings = Findings { node, all: Vec::new() };
@@ -20,6 +23,7 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     unique_names(spec, &mut findings);
     environment(spec, &mut findings);
     supervision(spec, &mut findings);
+    servers_of_tools(spec, &mut findings);
     for (index, schedule) in spec.schedules.iter().enumerate() {
         let path = ["spec".into(), "schedules".into(), index.into(), "name".into()];
         own_name(&schedule.name, &path, &mut findings);
@@ -228,8 +232,8 @@ fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
             findings.add(&path(&["spec", "health"]), "no sign to look for".to_owned(), expected, None);
         }
         if health.ping.is_some() && !matches!(spec.driver, Driver::Native { .. }) {
-            let hint = "a terminal cannot be pinged: use exec or quietFor".to_owned();
-            let found = "a ping with the terminal driver".to_owned();
+            let hint = "only EdgePlane's own protocol has pings: use exec or quietFor".to_owned();
+            let found = "a ping with another driver".to_owned();
             findings.add(&path(&["spec", "health", "ping"]), found, "the native driver", Some(hint));
         }
     }
@@ -238,6 +242,38 @@ fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
         let found = format!("{}, less than one segment of {}", recording.keep.bytes, recording.segment_bytes);
         let expected = "at least spec.recording.segmentBytes";
         findings.add(&path(&["spec", "recording", "keep", "bytes"]), found, expected, None);
+    }
+}
+
+/// Each server of tools is reached in one way, and under a name of its own.
+fn servers_of_tools(spec: &Spec, findings: &mut Findings<'_>) {
+    let Driver::Acp { mcp_servers, tools, .. } = &spec.driver else { return };
+    let mut names = BTreeSet::new();
+    for (index, server) in mcp_servers.iter().enumerate() {
+        let path = |key: &str| {
+            vec!["spec".into(), "driver".into(), "mcpServers".into(), Step::from(index), Step::from(key)]
+        };
+        let is_own = *tools && server.name.as_str() == OWN_TOOLS;
+        if is_own || !names.insert(&server.name) {
+            let found = format!("the name {} twice", quoted(server.name.as_str()));
+            findings.add(&path("name"), found, "a name for each server of tools", None);
+        }
+        if server.command.is_empty() == server.url.is_none() {
+            let found = if server.url.is_some() { "a command and a url" } else { "neither command nor url" };
+            findings.add(&path("name"), found.to_owned(), "one of command, url", None);
+        }
+        if server.url.is_some() && !server.env.is_empty() {
+            findings.add(
+                &path("env"),
+                "variables beside a url".to_owned(),
+                "`env` beside `command` only",
+                None,
+            );
+        }
+        if server.url.is_none() && !server.headers.is_empty() {
+            let expected = "`headers` beside `url` only";
+            findings.add(&path("headers"), "headers beside a command".to_owned(), expected, None);
+        }
     }
 }
 

@@ -167,14 +167,29 @@ fn head_of_a_document() {
 
 #[test]
 fn drivers_and_substrates() {
-    check(&driven("{type: acp}"), &[(5, "spec.driver.type", "driver `acp` is not served by this version")]);
     check(&driven("{type: exec}"), &[(5, "spec.driver.type", "driver `exec` is not served by this version")]);
     check(&driven("{type: terminl}"), &[(5, "spec.driver.type", "did you mean `terminal`?")]);
-    check(&driven("{}"), &[(5, "spec.driver.type", "found nothing, expected one of native, terminal")]);
+    check(&driven("{}"), &[(5, "spec.driver.type", "found nothing, expected one of native, terminal, acp")]);
     check(&driven("native"), &[(5, "spec.driver", "found `native`, expected a mapping")]);
     check(
         &driven("{type: native, comment: x}"),
         &[(5, "spec.driver.comment", "expected one of type, stdio")],
+    );
+    let of_tools = |servers: &str| driven(&format!("{{type: acp, mcpServers: [{servers}]}}"));
+    let name = "spec.driver.mcpServers[0].name";
+    check(
+        &of_tools("{name: a}"),
+        &[(5, name, "found neither command nor url, expected one of command, url")],
+    );
+    check(&of_tools("{name: a, command: [x], url: y}"), &[(5, name, "found a command and a url")]);
+    check(&of_tools("{name: edgeplane, command: [x]}"), &[(5, name, "a name for each server of tools")]);
+    check(
+        &of_tools("{name: a, url: y, env: {A: b}}"),
+        &[(5, "spec.driver.mcpServers[0].env", "`env` beside `command` only")],
+    );
+    check(
+        &of_tools("{name: a, command: [x], headers: {A: b}}"),
+        &[(5, "spec.driver.mcpServers[0].headers", "`headers` beside `url` only")],
     );
     check(&driven("{type: terminal, submit: ''}"), &[(5, "spec.driver.submit", "found an empty text")]);
     check_spec("substrate: {type: tmux}", &[(SPEC, "spec.substrate.type", "substrate `tmux` is not served")]);
@@ -292,7 +307,7 @@ fn supervision() {
     check_spec("health: {exec: {command: []}}", &[(SPEC, "spec.health.exec.command", "at least 1 entry")]);
     check_spec("health: {quietFor: soon}", &[(SPEC, "spec.health.quietFor", "a span of time")]);
     let pinged = agent("health: {ping: {interval: 5s}}").replace("native", "terminal");
-    check(&pinged, &[(SPEC, "spec.health.ping", "a terminal cannot be pinged")]);
+    check(&pinged, &[(SPEC, "spec.health.ping", "has pings")]);
     check_spec(
         "stop: {signal: SIGSTOP}",
         &[(SPEC, "spec.stop.signal", "a signal that asks a program to end")],

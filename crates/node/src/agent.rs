@@ -4,6 +4,7 @@
 //! decided in one order.
 
 mod accept;
+mod acp;
 mod actions;
 mod adopt;
 mod dead_letters;
@@ -190,6 +191,8 @@ struct Live {
     /// What its program is told of former epochs, and behind it the same without quotations.
     past: Vec<edgeplane_driver::render::Rendered>,
     fail_text: Option<String>,
+    /// Its session, if its program speaks the Agent Client Protocol.
+    acp: Option<Box<acp::Acp>>,
 }
 
 /// What a worker has done for the engine.
@@ -337,6 +340,11 @@ impl Actor {
         matches!(self.manifest.spec.driver, Driver::Native { .. })
     }
 
+    /// Whether its program's output is read line by line and says what it does.
+    fn is_structured(&self) -> bool {
+        matches!(self.manifest.spec.driver, Driver::Native { .. } | Driver::Acp { .. })
+    }
+
     async fn run(mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {
         let is_cut_off = self.is_cut_off.clone();
         // Losing the race loses what the engine was about to do, and only when the daemon ends.
@@ -401,6 +409,7 @@ impl Actor {
             self.pending.timer(),
             self.schedules.timer(),
             self.unrecorded_timer(),
+            self.acp_timer(),
         ];
         times.into_iter().flatten().min()
     }
@@ -422,6 +431,7 @@ impl Actor {
         self.actions_due(now).await;
         self.schedules_due(now).await;
         self.unrecorded_due(now).await;
+        self.acp_due(now).await;
     }
 
     async fn command(&mut self, command: Command) {

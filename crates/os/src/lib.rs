@@ -12,6 +12,7 @@ pub mod failpoint;
 pub mod wait;
 
 pub mod atomic;
+pub mod beneath;
 pub mod dirs;
 pub mod fd;
 pub mod lock;

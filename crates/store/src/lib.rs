@@ -44,6 +44,6 @@ pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
 pub use row::{
     ActionRow, AgentFilter, AgentRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow, MemoryTotals, MessageRow,
     Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow, SegmentRow,
-    StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    SessionRow, StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

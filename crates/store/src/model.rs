@@ -12,6 +12,7 @@ pub(crate) mod messages;
 mod policies;
 mod recordings;
 mod schedules;
+mod sessions;
 mod tokens;
 
 pub(crate) mod rebuild;
@@ -48,11 +49,13 @@ pub enum Model {
     Keys,
     /// The rules in force, and what they refused.
     Policies,
+    /// The session that each agent's program had last.
+    Sessions,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -63,6 +66,7 @@ impl Model {
         Self::Tokens,
         Self::Keys,
         Self::Policies,
+        Self::Sessions,
     ];
 
     /// Its name.
@@ -79,6 +83,7 @@ impl Model {
             Self::Tokens => "tokens",
             Self::Keys => "keys",
             Self::Policies => "policies",
+            Self::Sessions => "sessions",
         }
     }
 
@@ -94,6 +99,7 @@ impl Model {
             Self::Tokens => &tokens::DEFINITION,
             Self::Keys => &keys::DEFINITION,
             Self::Policies => &policies::DEFINITION,
+            Self::Sessions => &sessions::DEFINITION,
         }
     }
 }

@@ -11,6 +11,7 @@ mod memory;
 mod order;
 mod policies;
 mod schedules;
+mod sessions;
 mod tokens;
 
 use std::{

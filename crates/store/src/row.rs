@@ -70,6 +70,21 @@ pub struct AgentRow {
     pub events: u64,
 }
 
+/// The session that an agent's program had last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// The epoch of which something was said last.
+    pub epoch: Epoch,
+    /// The program's own name for the session that was opened last.
+    pub native_id: Option<String>,
+    /// The epoch in which it was opened or gone on with last.
+    pub opened_in: Option<Epoch>,
+    /// The program and its version, as it said them then.
+    pub program: Option<String>,
+    /// Why there is no session in the epoch.
+    pub failure: Option<String>,
+}
+
 /// Which agents to list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentFilter {

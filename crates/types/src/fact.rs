@@ -1,5 +1,7 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
+mod names;
+
 use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
@@ -7,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
-    Evidence, Generation, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, SafeLabel, Scope,
+    Evidence, Generation, ItemId, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, SafeLabel, Scope,
     SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
@@ -391,7 +393,26 @@ pub enum Fact {
         told_by: Option<MessageId>,
     },
 
-    /// A turn ended. The authority is what its output weighs, by what the program had before it then.
+    /// A program's session takes messages: a new one, or a former one that goes on. What the program said of itself
+    /// stands in the body store.
+    #[serde(rename = "session.opened")]
+    SessionOpened {
+        epoch: Epoch,
+        native_id: String,
+        continuity: Continuity,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<String>,
+        details_digest: String,
+        details_bytes: u64,
+    },
+    /// A program's session cannot come about in this epoch.
+    #[serde(rename = "session.failed")]
+    SessionFailed { epoch: Epoch, reason: String },
+
+    /// A turn ended. The authority is what its output weighs, by what the program had before it then. The outcome is
+    /// the program's word for why it ended.
     #[serde(rename = "turn.completed")]
     TurnCompleted {
         turn_id: TurnId,
@@ -402,7 +423,45 @@ pub enum Fact {
         output_bytes: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         authority: Option<Authority>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<SafeLabel>,
     },
+    /// A piece of what happens in a turn: a part of a text, a step of a tool's use, a plan. Pieces with the same id
+    /// are one item.
+    #[serde(rename = "item.updated")]
+    ItemUpdated {
+        epoch: Epoch,
+        item_id: ItemId,
+        kind: SafeLabel,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<SafeLabel>,
+        body_digest: String,
+        body_bytes: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        authority: Option<Authority>,
+    },
+    /// What a turn or a session has used, as its program says it.
+    #[serde(rename = "usage.reported")]
+    UsageReported {
+        epoch: Epoch,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<String>,
+    },
+    /// The node wrote a file in an agent's folder because its program asked for it.
+    #[serde(rename = "file.written")]
+    FileWritten { epoch: Epoch, path: String, digest: String, bytes: u64 },
     /// An agent said something outside the answer to a turn. The message is the one whose turn it belongs to.
     #[serde(rename = "item.reported")]
     ItemReported {
@@ -456,77 +515,6 @@ pub enum Fact {
     /// Output could not be recorded.
     #[serde(rename = "recording.gap")]
     RecordingGap { epoch: Epoch, from_offset: u64, to_offset: u64, reason: String },
-}
-
-impl Fact {
-    /// The event's type, such as `agent.started`.
-    #[must_use]
-    pub fn type_name(&self) -> &'static str {
-        match self {
-            Self::NodeStarted { .. } => "node.started",
-            Self::NodeStopped { .. } => "node.stopped",
-            Self::NodeStorageFull { .. } => "node.storage_full",
-            Self::NodeStorageResumed { .. } => "node.storage_resumed",
-            Self::AgentDeclared { .. } => "agent.declared",
-            Self::AgentUpdated { .. } => "agent.updated",
-            Self::AgentDesired { .. } => "agent.desired",
-            Self::AgentInstalled { .. } => "agent.installed",
-            Self::AgentInstallFailed { .. } => "agent.install_failed",
-            Self::AgentStarting { .. } => "agent.starting",
-            Self::AgentStarted { .. } => "agent.started",
-            Self::AgentStartFailed { .. } => "agent.start_failed",
-            Self::AgentAdopted { .. } => "agent.adopted",
-            Self::AgentUnobservable { .. } => "agent.unobservable",
-            Self::AgentExited { .. } => "agent.exited",
-            Self::AgentBackedOff { .. } => "agent.backed_off",
-            Self::AgentFailed { .. } => "agent.failed",
-            Self::AgentStopping { .. } => "agent.stopping",
-            Self::AgentStopped {} => "agent.stopped",
-            Self::AgentFrozen { .. } => "agent.frozen",
-            Self::AgentThawed { .. } => "agent.thawed",
-            Self::AgentQuarantined { .. } => "agent.quarantined",
-            Self::AgentRetired { .. } => "agent.retired",
-            Self::AgentHookRan { .. } => "agent.hook_ran",
-            Self::AgentProbed { .. } => "agent.probed",
-            Self::MessageAccepted { .. } => "message.accepted",
-            Self::MessageInjected { .. } => "message.injected",
-            Self::MessageObserved { .. } => "message.observed",
-            Self::MessageTurnEnded { .. } => "message.turn_ended",
-            Self::MessageRejected { .. } => "message.rejected",
-            Self::MessageExpired { .. } => "message.expired",
-            Self::MessageAmbiguous { .. } => "message.ambiguous",
-            Self::MessageRequeued { .. } => "message.requeued",
-            Self::MessageDeadLettered { .. } => "message.dead_lettered",
-            Self::MessageDropped { .. } => "message.dropped",
-            Self::RequestRefused { .. } => "request.refused",
-            Self::PolicyLoaded { .. } => "policy.loaded",
-            Self::PolicyRejected { .. } => "policy.rejected",
-            Self::KeyCreated { .. } => "key.created",
-            Self::KeyRetired { .. } => "key.retired",
-            Self::TokenCreated { .. } => "token.created",
-            Self::TokenRevoked { .. } => "token.revoked",
-            Self::ScheduleDeclared { .. } => "schedule.declared",
-            Self::ScheduleRemoved { .. } => "schedule.removed",
-            Self::SchedulePaused { .. } => "schedule.paused",
-            Self::ScheduleResumed { .. } => "schedule.resumed",
-            Self::ScheduleRan { .. } => "schedule.ran",
-            Self::ScheduleSkipped { .. } => "schedule.skipped",
-            Self::ScheduleMissed { .. } => "schedule.missed",
-            Self::ActionOpened { .. } => "action.opened",
-            Self::ActionVoted { .. } => "action.voted",
-            Self::ActionResolved { .. } => "action.resolved",
-            Self::TurnCompleted { .. } => "turn.completed",
-            Self::ItemReported { .. } => "item.reported",
-            Self::AnswerHeard { .. } => "answer.heard",
-            Self::MemoryPut { .. } => "memory.put",
-            Self::MemoryDeleted { .. } => "memory.deleted",
-            Self::AttachOpened { .. } => "attach.opened",
-            Self::AttachClosed { .. } => "attach.closed",
-            Self::RecordingSealed { .. } => "recording.sealed",
-            Self::RecordingPruned { .. } => "recording.pruned",
-            Self::RecordingGap { .. } => "recording.gap",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,19 @@
 //! The program: what drives it, what surrounds it, where it lives.
 
+use std::collections::BTreeMap;
+
 use edgeplane_types::{Authority, SafeLabel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::Keys;
+use crate::{
+    model::yes,
+    quantity::DurationMs,
+    words::{EnvName, Keys},
+};
+
+/// How long a program's question for leave waits for a person unless a manifest says otherwise: a day.
+pub const APPROVAL_TIMEOUT: DurationMs = DurationMs::from_secs(86_400);
 
 /// Columns of a terminal unless a manifest says otherwise: what programs expect that ask nobody.
 pub const TERMINAL_COLS: u16 = 80;
@@ -56,6 +65,61 @@ pub enum Driver {
         #[serde(default = "terminal_accepts")]
         accepts: Authority,
     },
+    /// The program speaks the Agent Client Protocol, version 1, on its standard input and output.
+    Acp {
+        /// The mode that its session works in, by the program's own name for it. Left out: the one it begins with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        mode: Option<String>,
+        /// The model that its session works with, by the program's own name for it. Left out: the one it begins with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        model: Option<String>,
+        /// The way it logs in, by the program's own name for it. Left out: it is logged in already, or says that it is
+        /// not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        auth_method: Option<String>,
+        /// Servers of tools that its session has.
+        #[serde(default)]
+        #[schemars(length(max = 64))]
+        mcp_servers: Vec<McpServer>,
+        /// Whether EdgePlane's own tools are among them: to signal and ask other agents, to remember, to ask a person.
+        #[serde(default = "yes")]
+        tools: bool,
+        /// Whether it may have the node read and write text files in its folder.
+        #[serde(default = "yes")]
+        files: bool,
+        /// How long its question for leave waits for a person. After that the answer is no.
+        #[serde(default = "approval_timeout")]
+        approval_timeout: DurationMs,
+    },
+}
+
+/// A server of tools, either a program that the agent's program starts or an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct McpServer {
+    /// Its name in the session.
+    pub name: SafeLabel,
+    /// The program and its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1024))]
+    pub command: Vec<String>,
+    /// Variables of the program. Not for secrets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<EnvName, String>,
+    /// The address of a server that runs already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 4096))]
+    pub url: Option<String>,
+    /// What is sent to the address with each request. Not for secrets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<SafeLabel, String>,
+}
+
+const fn approval_timeout() -> DurationMs {
+    APPROVAL_TIMEOUT
 }
 
 /// The key that sends a message off unless a manifest says otherwise: carriage return, what the Enter key sends.

@@ -19,7 +19,7 @@ use edgeplane_wire::{api::action::OpenParams, rpc::RpcError};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Actor;
+use super::{Actor, acp::asked_by_line};
 use crate::{
     admission::{self, Admitted, Saying},
     caller::{Caller, Living as _},
@@ -90,7 +90,11 @@ impl Actor {
         }
     }
 
-    async fn open_action(&mut self, caller: &Caller, params: OpenParams) -> Result<ActionRow, RpcError> {
+    pub(super) async fn open_action(
+        &mut self,
+        caller: &Caller,
+        params: OpenParams,
+    ) -> Result<ActionRow, RpcError> {
         let mut draft = Draft::default();
         let request = self.asked(caller, params, &mut draft)?;
         let (id, key) = (self.identity.id, request.idempotency_key.clone());
@@ -262,6 +266,13 @@ impl Actor {
             Output::Voted { .. } | Output::WakeAt(_) => None,
         });
         let Some(resolution) = resolution else { return Ok(()) };
+        if asked_by_line(action.idempotency_key.as_deref()).is_some() {
+            // The program waits for an answer to its request, not for a message.
+            self.record_action(outputs, action.id, &teller.caller).await?;
+            self.arm_actions();
+            self.permission_decided(action.idempotency_key.as_deref(), resolution.outcome);
+            return Ok(());
+        }
         let admitted = telling(teller, action, resolution)?;
         let facts = |message_id| {
             outputs.iter().filter_map(|output| output.fact(action.id, Some(message_id))).collect()

@@ -139,10 +139,17 @@ impl Actor {
             // Who came before the shim did has seen nothing of what is below.
             self.viewers.missed();
         }
-        self.greet_again(&place).await;
+        if !self.is_acp() {
+            self.greet_again(&place).await;
+        }
+        if self.is_acp() {
+            self.recall_acp(epoch).await;
+        }
         self.recall_in_flight(epoch).await;
         if self.is_native() {
             self.answer_again(&place).await;
+        }
+        if self.is_structured() {
             self.recall_turns(epoch).await;
         }
         self.note_unseen_start(epoch, &origin).await;

@@ -94,7 +94,12 @@ impl Actor {
                     (row, None)
                 }
             };
-            if row.envelope.mode == DeliveryMode::Queue && self.waits_for_turn() {
+            let waits_in_queue = row.envelope.mode == DeliveryMode::Queue;
+            let waits = match self.is_acp() {
+                true => self.acp_waits(waits_in_queue).await,
+                false => waits_in_queue && self.waits_for_turn(),
+            };
+            if waits {
                 return;
             }
             if !self.send(row, parts).await {
@@ -116,6 +121,7 @@ impl Actor {
             && runs_on
             && matches!(self.life.state(), State::Running(_))
             && self.delivery.retry_at.is_none()
+            && self.session_takes_messages()
     }
 
     /// Sends one message, or settles it without; tells whether another may follow.
@@ -134,6 +140,10 @@ impl Actor {
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
         let bytes = self.as_input(&envelope, &parts, attempt);
+        if bytes.is_empty() {
+            // No session takes it yet.
+            return false;
+        }
         self.delivery.too_long = terminal::check(&bytes).err();
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else { return false };
         self.shared.failpoint("send.before");
@@ -151,6 +161,10 @@ impl Actor {
                 let running = self.delivery.turns.running().filter(|_| interrupts);
                 let interrupt = running.map(|turn| native::turn_interrupt(turn, envelope.id));
                 (interrupt, native::deliver(envelope, parts, attempt, Bounds::NATIVE))
+            }
+            Driver::Acp { .. } => {
+                let text = render::render(envelope, parts, attempt, Bounds::NATIVE).text();
+                (None, self.acp_prompt(envelope.id, &text).unwrap_or_default())
             }
             Driver::Terminal { comment, submit, interrupt, .. } => {
                 let typing = terminal::Typing {
@@ -237,8 +251,9 @@ impl Actor {
         self.shared.failpoint("injected.before");
         if self.settle([fact]).await {
             self.shared.failpoint("injected.after");
-            if injected && self.is_native() {
+            if injected && self.is_structured() {
                 self.turn_began(message_id);
+                self.acp_turn_began(message_id);
             }
             self.delivery.in_flight = None;
             self.pump().await;

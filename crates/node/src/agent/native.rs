@@ -59,7 +59,7 @@ pub(super) fn input_id(epoch: Epoch, offset: u64) -> [u8; 16] {
 }
 
 impl Actor {
-    fn native_origin(&self, epoch: Epoch, end: u64) -> Origin {
+    pub(super) fn native_origin(&self, epoch: Epoch, end: u64) -> Origin {
         Origin {
             actor: FactActor::Agent {
                 agent_id: self.identity.id,
@@ -135,6 +135,7 @@ impl Actor {
                     output_digest,
                     output_bytes,
                     authority,
+                    outcome: None,
                 };
                 self.shared.record.add(&mut draft, stream, &origin, turn);
                 if let Some(message_id) = message_id {
@@ -335,7 +336,7 @@ impl Actor {
 }
 
 /// The line of standard output that ends at `end`.
-fn last_line(dir: &std::path::Path, end: u64) -> Option<Vec<u8>> {
+pub(super) fn last_line(dir: &std::path::Path, end: u64) -> Option<Vec<u8>> {
     let mut window = LAST_LINE_BYTES;
     loop {
         let from = end.saturating_sub(window);

@@ -215,6 +215,8 @@ impl Actor {
     pub(super) fn greet(&mut self) {
         if self.is_native() {
             self.greet_native();
+        } else if self.is_acp() {
+            self.greet_acp();
         } else {
             self.type_notice();
         }
@@ -223,6 +225,10 @@ impl Actor {
     /// An epoch is over: everything that lived with it ends, its history stays.
     pub(super) async fn epoch_over(&mut self, epoch: Epoch) {
         self.shared.died(self.identity.id, epoch);
+        self.acp_flush().await;
+        if self.is_acp() {
+            self.cancel_permissions(epoch).await;
+        }
         self.viewers.end_all("the epoch is over");
         self.seal_rest(epoch);
         if let Some(live) = self.live.take_if(|live| live.place.epoch == epoch) {
@@ -316,12 +322,17 @@ impl Actor {
             // Standard error is a log; it only moves the offset.
             OutputStream::Err => lines.pass(bytes.len()),
         }
+        let is_acp = self.is_acp();
         for line in found {
             match line {
+                Found::Line { bytes, end } if is_acp => self.acp_line(&bytes, end).await,
                 Found::Line { bytes, end } => self.native_line(&bytes, end).await,
+                Found::TooLong { .. } if is_acp => self.acp_offence("a line longer than the limit").await,
                 Found::TooLong { end } => self.native_line_too_long(end).await,
             }
         }
+        // What came together becomes durable together.
+        self.acp_flush().await;
     }
 }
 

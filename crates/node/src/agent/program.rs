@@ -106,7 +106,7 @@ impl Actor {
 
     /// An epoch of which nothing is there yet.
     pub(super) fn unborn(&self, place: Place) -> Live {
-        let native = matches!(self.manifest.spec.driver, Driver::Native { .. });
+        let structured = self.is_structured();
         Live {
             place,
             link: None,
@@ -118,12 +118,13 @@ impl Actor {
             head: 0,
             output_at: None,
             launch_deadline: None,
-            lines: native.then(|| edgeplane_driver::lines::Lines::from_offset(0)),
+            lines: structured.then(|| edgeplane_driver::lines::Lines::from_offset(0)),
             screen: None,
             size: None,
             serving: CancellationToken::new(),
             past: Vec::new(),
             fail_text: None,
+            acp: None,
         }
     }
 
@@ -198,7 +199,7 @@ fn compose(manifest: &Manifest, place: &Place, around: &Surroundings) -> Result<
     let argv: Vec<Vec<u8>> = command.iter().map(|word| word.as_bytes().to_vec()).collect();
     let terminal = match spec.driver {
         Driver::Terminal { .. } => Some((spec.terminal.cols, spec.terminal.rows)),
-        Driver::Native { .. } => None,
+        Driver::Native { .. } | Driver::Acp { .. } => None,
     };
     let open_files = spec.limits.open_files.map(u64::from);
     Ok(Program {
@@ -223,7 +224,9 @@ fn compose(manifest: &Manifest, place: &Place, around: &Surroundings) -> Result<
         segment: (spec.recording.segment_bytes.bytes(), spec.recording.segment_age.as_millis()),
         // A structured driver would lose facts with its bytes, so it waits for space.
         on_full: match (spec.recording.on_full, &spec.driver) {
-            (OnFull::Pause, _) | (OnFull::Gap, Driver::Native { .. }) => spec::OnFull::Pause,
+            (OnFull::Pause, _) | (OnFull::Gap, Driver::Native { .. } | Driver::Acp { .. }) => {
+                spec::OnFull::Pause
+            }
             (OnFull::Gap, Driver::Terminal { .. }) => spec::OnFull::Gap,
         },
     })

@@ -64,7 +64,7 @@ impl Actor {
     /// ask for, and a quotation's sign is a redirection to a shell, so it must be a comment.
     fn can_be_told(&self) -> bool {
         let can = match &self.manifest.spec.driver {
-            Driver::Native { .. } => true,
+            Driver::Native { .. } | Driver::Acp { .. } => true,
             Driver::Terminal { comment, notice, .. } => comment.is_some() && *notice == Notice::Type,
         };
         can && self.manifest.spec.state == StateKind::Stateful
@@ -72,7 +72,7 @@ impl Actor {
 
     /// Gathers what the program of an epoch that begins is told, and says how much of the former context it has.
     pub(super) async fn gather_past(&mut self, epoch: Epoch) {
-        let bounds = if self.is_native() { Bounds::NATIVE } else { Bounds::TERMINAL };
+        let bounds = if self.is_structured() { Bounds::NATIVE } else { Bounds::TERMINAL };
         let (id, stream) = (self.identity.id, self.stream());
         let can_be_told = epoch > Epoch(1) && self.can_be_told();
         let lightest = self.lightest();

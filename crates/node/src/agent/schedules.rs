@@ -199,7 +199,7 @@ impl Actor {
 
     fn why_skipped(&self, name: &AgentName, reason: SkipReason) -> String {
         match (reason, self.schedules.all.get(name).and_then(|entry| entry.last_message)) {
-            (SkipReason::Overlap, Some(last)) if self.is_native() => {
+            (SkipReason::Overlap, Some(last)) if self.is_structured() => {
                 format!("the message before, {last}, has not ended its turn")
             }
             (SkipReason::Overlap, Some(last)) => format!("the message before, {last}, waits to be delivered"),
@@ -265,7 +265,7 @@ impl Actor {
         };
         let is_given = matches!(row.state, Rung::Injected | Rung::Observed);
         let is_in_turn = is_given && row.epoch == Some(self.last_epoch) && self.life.state().may_live();
-        row.waiting || (self.is_native() && is_in_turn)
+        row.waiting || (self.is_structured() && is_in_turn)
     }
 
     /// Does what somebody asks of a schedule; a run gives its message.

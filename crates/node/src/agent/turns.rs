@@ -68,6 +68,10 @@ impl Actor {
 
     /// When a turn that holds something up will have been quiet for too long.
     pub(super) fn turn_timer(&self) -> Option<Instant> {
+        if self.is_acp() {
+            // Its turns end with an answer, and nothing else would be understood meanwhile.
+            return None;
+        }
         let turns = &self.delivery.turns;
         let (_, began) = turns.running.filter(|_| turns.holds_up)?;
         let limit = self.manifest.spec.health.as_ref().and_then(|health| health.quiet_for);

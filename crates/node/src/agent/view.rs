@@ -65,13 +65,23 @@ impl Actor {
         })
     }
 
+    /// The program's own name for its session, of this epoch or the one to go on with.
+    fn resume_handle(&self) -> Option<String> {
+        if let Some(name) = self.acp().and_then(|acp| acp.resume_handle()) {
+            return Some(name.to_owned());
+        }
+        let id = self.identity.id;
+        self.shared.record.look_up(|reader| reader.session(&id)).ok().flatten()?.native_id
+    }
+
     fn next_start(&self) -> Option<Timestamp> {
         self.backoff.map(|(_, at)| at)
     }
 
     fn reason_now(&self, state: State) -> Option<String> {
         match state.phase() {
-            Phase::Running | Phase::Starting | Phase::Declared => None,
+            Phase::Running => self.acp().and_then(|acp| acp.failure()).map(str::to_owned),
+            Phase::Starting | Phase::Declared => None,
             _ => self.reason.clone(),
         }
     }
@@ -98,7 +108,10 @@ impl Actor {
                 cgroup: live.and_then(|live| live.group.clone()),
                 node: self.shared.identity.id,
             },
-            session: SessionView { session_id: self.identity.session_id, resume_handle: None },
+            session: SessionView {
+                session_id: self.identity.session_id,
+                resume_handle: self.resume_handle(),
+            },
             network: NetworkView {
                 address: format!("{name}@{node}"),
                 name: name.clone(),

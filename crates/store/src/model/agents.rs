@@ -10,7 +10,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 1,
+    version: 2,
     schema: "
         CREATE TABLE agent (
             id BLOB PRIMARY KEY,
@@ -56,6 +56,13 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         | Fact::AgentStarted { .. }
         | Fact::AgentAdopted { .. }
         | Fact::AgentExited { .. } => fold_epoch(step),
+        // How much of the former context a program has may only show when its session has come about.
+        Fact::SessionOpened { epoch, continuity, .. } => in_epoch(
+            step,
+            *epoch,
+            "UPDATE agent SET continuity = ?3 WHERE id = ?1 AND epoch = ?2",
+            &json(continuity)?,
+        ),
         Fact::AgentFrozen { epoch } => phase_in_epoch(step, *epoch, Phase::Frozen, None),
         Fact::AgentThawed { epoch } => phase_in_epoch(step, *epoch, Phase::Running, None),
         Fact::AgentStopping { epoch, .. } => phase_in_epoch(step, *epoch, Phase::Stopping, None),

@@ -225,6 +225,7 @@ fn completed(number: u8, turn: u8) -> Fact {
         output_digest: String::new(),
         output_bytes: 0,
         authority: None,
+        outcome: None,
     }
 }
 

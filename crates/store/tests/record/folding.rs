@@ -73,6 +73,7 @@ fn agent_is_known_by_its_newest_epoch() {
     let heard = Consumed { epoch: Epoch(1), offset: 40 };
     let report = Fact::TurnCompleted {
         turn_id: edgeplane_types::TurnId::from_parts(1, [1; 10]),
+        outcome: None,
         epoch: Epoch(1),
         message_id: None,
         output_digest: String::new(),

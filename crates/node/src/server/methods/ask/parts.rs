@@ -101,7 +101,8 @@ fn page(
             return Ok(page);
         }
         let event = &committed.event;
-        if let Fact::ItemReported { epoch, kind, body_digest, message_id, authority, .. } = &event.fact
+        if let Fact::ItemReported { epoch, kind, body_digest, message_id, authority, .. }
+        | Fact::ItemUpdated { epoch, kind, body_digest, message_id, authority, .. } = &event.fact
             && *message_id == Some(question)
         {
             if bytes > PAGE_BYTES {

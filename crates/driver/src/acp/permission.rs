@@ -1,0 +1,105 @@
+//! What a program asks leave for, and the answers that it offers.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::hear::{Heard, RequestId};
+
+/// Most answers that one question may offer.
+const OPTIONS_MAX: usize = 32;
+
+/// Longest id or name of an answer in bytes.
+const OPTION_BYTES_MAX: usize = 256;
+
+/// What choosing an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OptionKind {
+    /// It may, this once.
+    AllowOnce,
+    /// It may, and need not ask again.
+    AllowAlways,
+    /// It may not, this once.
+    RejectOnce,
+    /// It may not, and need not ask again.
+    RejectAlways,
+    /// Something that this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// An answer that may be given.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionOption {
+    /// The program's own name for it, given back as it is.
+    pub option_id: String,
+    /// What a person reads.
+    #[serde(default)]
+    pub name: String,
+    /// What it means.
+    pub kind: OptionKind,
+}
+
+/// A question for leave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Permission {
+    /// To be given back.
+    pub id: RequestId,
+    /// The program's session.
+    pub session: String,
+    /// What it wants to do, as it says it.
+    pub subject: Value,
+    /// The answers that it takes.
+    pub options: Vec<PermissionOption>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Params {
+    session_id: String,
+    tool_call: Value,
+    options: Vec<PermissionOption>,
+}
+
+impl Permission {
+    pub(super) fn read(id: RequestId, params: Params) -> Result<Heard, String> {
+        let Params { session_id, tool_call, options } = params;
+        if options.is_empty() || options.len() > OPTIONS_MAX {
+            return Err(format!("{} answers are offered; it may be 1 to {OPTIONS_MAX}", options.len()));
+        }
+        let too_long =
+            |option: &PermissionOption| option.option_id.len().max(option.name.len()) > OPTION_BYTES_MAX;
+        if options.iter().any(too_long) {
+            return Err(format!("an answer has more than {OPTION_BYTES_MAX} bytes"));
+        }
+        Ok(Heard::Permission(Self { id, session: session_id, subject: tool_call, options }))
+    }
+
+    /// What it wants to do, in a line for people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let said = |key: &str| self.subject.get(key).and_then(Value::as_str).map(crate::render::clean);
+        let title = said("title").or_else(|| said("kind")).unwrap_or_else(|| "something".to_owned());
+        let mut line = title.replace('\n', " ");
+        line.truncate(line.floor_char_boundary(1_024));
+        line
+    }
+
+    /// The answer that allows exactly what is asked, else the one that allows more: whoever approves has seen that
+    /// nothing less is offered.
+    #[must_use]
+    pub fn allows(&self) -> Option<&PermissionOption> {
+        self.of(OptionKind::AllowOnce).or_else(|| self.of(OptionKind::AllowAlways))
+    }
+
+    /// The answer that refuses exactly what is asked, else the one that refuses it for ever.
+    #[must_use]
+    pub fn refuses(&self) -> Option<&PermissionOption> {
+        self.of(OptionKind::RejectOnce).or_else(|| self.of(OptionKind::RejectAlways))
+    }
+
+    fn of(&self, kind: OptionKind) -> Option<&PermissionOption> {
+        self.options.iter().find(|option| option.kind == kind)
+    }
+}

@@ -1,0 +1,245 @@
+"""A small agent that speaks the Agent Client Protocol, for tests: what it does stands in the prompt's last line."""
+
+import json
+import os
+import sys
+import threading
+import time
+
+OPTIONS = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
+LOCK = threading.Lock()
+WAITING, CANCELLED = {}, threading.Event()
+NUMBER = [0]
+
+
+def send(message):
+    with LOCK:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def raw(text):
+    with LOCK:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def update(session, what, **fields):
+    send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": what, **fields}}})
+
+
+def say(session, text, kind="agent_message_chunk"):
+    update(session, kind, content={"type": "text", "text": text})
+
+
+def ask(method, params):
+    NUMBER[0] += 1
+    number = NUMBER[0]
+    WAITING[number] = [threading.Event(), None]
+    send({"id": number, "method": method, "params": params})
+    WAITING[number][0].wait()
+    return WAITING.pop(number)[1]
+
+
+def history(session):
+    return os.path.join(os.getcwd(), f"{session}.session")
+
+
+def note(session, text):
+    with open(history(session), "a") as file:
+        file.write(json.dumps(text) + "\n")
+
+
+def past(session):
+    try:
+        with open(history(session)) as file:
+            return [json.loads(line) for line in file]
+    except FileNotFoundError:
+        return None
+
+
+def tool(session, path):
+    call = {"toolCallId": f"call-{path}", "title": f"write {path}", "kind": "edit", "status": "pending"}
+    update(session, "tool_call", **call)
+    kinds = OPTIONS.get("options", "allow_once,reject_once").split(",")
+    options = [{"optionId": f"option {kind}", "name": kind, "kind": kind} for kind in kinds]
+    answer = ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options})
+    outcome = answer.get("result", {}).get("outcome", {})
+    chosen = outcome.get("optionId", outcome.get("outcome", "?"))
+    allowed = chosen.startswith("option allow")
+    if allowed:
+        with open(path, "a") as file:
+            file.write("done\n")
+    update(session, "tool_call_update", toolCallId=f"call-{path}", status="completed" if allowed else "failed")
+    say(session, f"chosen {chosen}")
+
+
+def hold(session, name):
+    say(session, "begun")
+    while not os.path.exists(name):
+        if CANCELLED.is_set():
+            return
+        time.sleep(0.005)
+    say(session, " ended")
+
+
+def play(session, text):
+    """Does what the last line says; gives the reason why the turn ends."""
+    verb, _, rest = text.strip().splitlines()[-1].partition(" ")
+    if verb == "say":
+        for part in rest.split("|"):
+            say(session, part)
+    elif verb == "think":
+        say(session, rest, "agent_thought_chunk")
+        say(session, "thought")
+    elif verb == "hold":
+        hold(session, rest)
+    elif verb == "tool":
+        tool(session, rest)
+    elif verb == "flood":
+        for number in range(int(rest)):
+            say(session, f"{number} ")
+    elif verb == "paced":
+        count, rate = (int(word) for word in rest.split())
+        begin = time.monotonic()
+        for number in range(count):
+            wait = begin + number / rate - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+            say(session, f"{time.time_ns()} ")
+    elif verb == "recall":
+        said = past(session) or []
+        say(session, "; ".join(said))
+    elif verb in ("read", "write"):
+        path, _, content = rest.partition(" ")
+        path = path if path.startswith("/") else os.path.join(os.getcwd(), path)
+        params = {"sessionId": session, "path": path}
+        if verb == "write":
+            params["content"] = content
+        answer = ask(f"fs/{verb}_text_file", params)
+        say(session, json.dumps(answer.get("result", answer.get("error"))))
+    elif verb == "plan":
+        update(session, "plan", entries=[{"content": rest, "priority": "high", "status": "pending"}])
+        say(session, "planned")
+    elif verb == "usage":
+        update(session, "usage_update", used=53, size=200000, cost={"amount": 0.25, "currency": "USD"})
+        say(session, "used")
+    elif verb == "unknown":
+        update(session, "something_new", payload=[1, 2.5, None])
+        send({"method": "_vendor/notice", "params": {"x": 1}})
+        say(session, str(ask("_vendor/ask", {}).get("error", {}).get("code")))
+    elif verb == "bad":
+        bad(session, rest)
+    elif verb == "die":
+        os._exit(3)
+    note(session, text.strip().splitlines()[-1])
+    return "cancelled" if CANCELLED.is_set() else "end_turn"
+
+
+def bad(session, what):
+    """What a hostile or broken program might say."""
+    if what == "garbage":
+        for number in range(50):
+            raw('{"jsonrpc": "2.0", "id": [1], "method": "x"}\n' + "\x00\xff" * number + "\n{]\n")
+    elif what == "offences":
+        for number in range(200):
+            send({"id": f"nobody-{number}", "result": {}})
+    elif what == "huge":
+        for _ in range(3):
+            raw("x" * (17 << 20) + "\n")
+        say(session, "y" * (3 << 20))
+    elif what == "strangers":
+        say("another session", "not mine")
+        send({"id": "edgeplane:prompt:msg_01890000-0000-7000-8000-000000000000", "result": {"stopReason": "end_turn"}})
+        send({"id": "edgeplane:initialize", "result": {"protocolVersion": 1}})
+        send({"id": "edgeplane:new", "result": {"sessionId": "stolen"}})
+        call = {"toolCallId": "1", "title": "steal"}
+        ask("session/request_permission", {"sessionId": "another", "toolCall": call,
+                                           "options": [{"optionId": "a", "name": "a", "kind": "allow_once"}]})
+    elif what == "options":
+        call = {"toolCallId": "1", "title": "steal \x1b[2J\u202e"}
+        say(session, str(ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": []})))
+    elif what == "twice":
+        for text in ("tool a", "tool b"):
+            threading.Thread(target=play, args=(session, text), daemon=True).start()
+
+
+def prompt(number, params):
+    session = params["sessionId"]
+    with open("prompts", "a") as file:
+        file.write(json.dumps([block.get("text") for block in params["prompt"]]) + "\n")
+    text = params["prompt"][-1]["text"]
+    if text.strip().endswith("fail"):
+        return send({"id": number, "error": {"code": -32603, "message": "Internal error",
+                                             "data": {"details": "the model is overloaded"}}})
+    reason = play(session, text)
+    usage = {"inputTokens": 7, "outputTokens": 5, "totalTokens": 12}
+    send({"id": number, "result": {"stopReason": reason, "usage": usage}})
+    if OPTIONS.get("late"):
+        say(session, "late words")
+
+
+def opened(session):
+    modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
+    models = {"currentModelId": "small", "availableModels": [{"modelId": "small", "name": "S"}, {"modelId": "large", "name": "L"}]}
+    return {"sessionId": session, "modes": modes, "models": models}
+
+
+def request(message):
+    method, number, params = message["method"], message.get("id"), message.get("params") or {}
+    if method == "initialize":
+        if OPTIONS.get("silent"):
+            return
+        capabilities = {"loadSession": OPTIONS.get("load", "yes") == "yes"}
+        if OPTIONS.get("resume"):
+            capabilities["sessionCapabilities"] = {"resume": {}}
+        send({"id": number, "result": {"protocolVersion": int(OPTIONS.get("version", "1")),
+                                       "agentCapabilities": capabilities,
+                                       "agentInfo": {"name": "fake-agent", "version": "1.2.3"},
+                                       "authMethods": [{"id": "key", "name": "Key"}]}})
+    elif method == "authenticate":
+        OPTIONS["login"] = ""
+        send({"id": number, "result": {}})
+    elif method == "session/new":
+        if OPTIONS.get("login"):
+            return send({"id": number, "error": {"code": -32000, "message": "Authentication required"}})
+        if OPTIONS.get("broken") and not os.path.exists("mended"):
+            open("mended", "w").close()
+            return send({"id": number, "error": {"code": -32603, "message": "no network"}})
+        session = f"s-{os.getpid()}"
+        note(session, "begin")
+        send({"id": number, "result": opened(session)})
+    elif method in ("session/load", "session/resume"):
+        said = past(params["sessionId"])
+        if said is None or OPTIONS.get("forgets"):
+            return send({"id": number, "error": {"code": -32002, "message": "Resource not found"}})
+        if method == "session/load":
+            for text in said:
+                say(params["sessionId"], text, "user_message_chunk")
+                say(params["sessionId"], "said before")
+        result = opened(params["sessionId"])
+        del result["sessionId"]
+        send({"id": number, "result": result})
+    elif method in ("session/set_mode", "session/set_model"):
+        with open("settings", "a") as file:
+            file.write(json.dumps(params) + "\n")
+        send({"id": number, "result": {}})
+    elif method == "session/prompt":
+        CANCELLED.clear()
+        threading.Thread(target=prompt, args=(number, params), daemon=True).start()
+    elif method == "session/cancel":
+        with open("cancels", "a") as file:
+            file.write("cancel\n")
+        if not OPTIONS.get("deaf"):
+            CANCELLED.set()
+    elif number is not None:
+        send({"id": number, "error": {"code": -32601, "message": "no such method"}})
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "method" in message:
+        request(message)
+    elif message.get("id") in WAITING:
+        WAITING[message["id"]][1] = message
+        WAITING[message["id"]][0].set()
