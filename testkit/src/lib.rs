@@ -10,6 +10,7 @@ mod connection;
 mod evidence;
 pub mod forgery;
 mod manifests;
+pub mod model;
 mod node;
 pub mod observe;
 pub mod peers;
