@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::panic, clippy::expect_used, reason = "a test that cannot go on ends at once")]
 
+pub mod agents;
 mod alone;
 mod callers;
 mod connection;
