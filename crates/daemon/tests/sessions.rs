@@ -192,7 +192,10 @@ fn leave_is_asked_of_a_person_and_given_in_the_programs_own_words() {
         .filter(|piece| piece["kind"] == "tool_call")
         .map(|piece| piece["status"].clone())
         .collect();
-    assert_eq!(statuses, ["pending", "completed", "pending", "failed", "pending", "failed"]);
+    assert_eq!(
+        statuses,
+        ["pending", "pending", "completed", "pending", "pending", "failed", "pending", "pending", "failed"]
+    );
     // What was decided is the answer to the program's request, and nothing else.
     assert_eq!(node.inbox("coder").len(), 3);
 }

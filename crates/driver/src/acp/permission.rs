@@ -3,7 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::hear::{Heard, RequestId};
+use super::{
+    hear::{Heard, RequestId},
+    update::UpdateKind,
+};
 
 /// Most answers that one question may offer.
 const OPTIONS_MAX: usize = 32;
@@ -74,6 +77,12 @@ impl Permission {
             return Err(format!("an answer has more than {OPTION_BYTES_MAX} bytes"));
         }
         Ok(Heard::Permission(Self { id, session: session_id, subject: tool_call, options }))
+    }
+
+    /// The use of a tool that it is about.
+    #[must_use]
+    pub fn tool(&self) -> UpdateKind {
+        super::update::tool(self.subject.clone())
     }
 
     /// What it wants to do, in a line for people.

@@ -140,7 +140,7 @@ fn chunk(update: &mut Value, of_text: impl Fn(String) -> UpdateKind) -> UpdateKi
     }
 }
 
-fn tool(mut update: Value) -> UpdateKind {
+pub(super) fn tool(mut update: Value) -> UpdateKind {
     let call = update.get("toolCallId").and_then(Value::as_str).map(short).unwrap_or_default();
     if call.is_empty() {
         return UpdateKind::Unknown { name: "a tool call without a name".to_owned() };

@@ -47,6 +47,8 @@ pub(super) struct Acp {
     turn: turn::Turn,
     /// Whether the session is new and was told nothing yet.
     untold: bool,
+    /// Whether the session is a former one in which nothing was asked yet: some say its history behind their answer.
+    is_replayed: bool,
     /// Questions for leave that wait, by the place of their line.
     asked: BTreeMap<u64, acp::Permission>,
     /// Lines that could not be used.
@@ -63,6 +65,7 @@ impl Acp {
             batch: Draft::default(),
             turn: turn::Turn::default(),
             untold: false,
+            is_replayed: false,
             asked: BTreeMap::new(),
             offences: 0,
             program: None,
@@ -248,6 +251,7 @@ impl Actor {
         let Some(acp) = self.acp_mut() else { return };
         acp.deadline = None;
         acp.untold = opened.way == Way::New;
+        acp.is_replayed = opened.way == Way::Former;
         acp.program.clone_from(&opened.program);
         let (details_digest, details_bytes) = acp.batch.body(opened.details.to_string().into_bytes());
         let fact = Fact::SessionOpened {

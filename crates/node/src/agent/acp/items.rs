@@ -24,7 +24,7 @@ impl Actor {
     pub(super) fn acp_update(&mut self, (epoch, end): (Epoch, u64), update: Update) {
         let Some(acp) = self.acp_mut() else { return };
         let is_own = acp.session.name() == Some(update.session.as_str());
-        if !is_own {
+        if !is_own || acp.is_replayed {
             return;
         }
         let origin = self.native_origin(epoch, end);
@@ -41,12 +41,7 @@ impl Actor {
             UpdateKind::Content(value) => {
                 self.acp_run((epoch, end), &origin, "content", value.to_string().into_bytes());
             }
-            UpdateKind::Tool { call, status, value } => {
-                let item_id = self.item_id(epoch, &format!("tool {call}"));
-                let status = status.as_deref().map(label);
-                let bytes = value.to_string().into_bytes();
-                self.acp_piece(&origin, Piece { kind: label("tool_call"), item_id, status, bytes });
-            }
+            tool @ UpdateKind::Tool { .. } => self.acp_tool(&origin, epoch, tool),
             UpdateKind::Plan(value) => {
                 let turn = self.acp_turn_of_piece().map_or_else(String::new, |id| id.to_string());
                 let item_id = self.item_id(epoch, &format!("plan {turn}"));
@@ -59,6 +54,15 @@ impl Actor {
                 tracing::debug!(agent = %self.identity.name, name, "an update that means nothing here");
             }
         }
+    }
+
+    /// A use of a tool, as far as it is.
+    pub(super) fn acp_tool(&mut self, origin: &Origin, epoch: Epoch, tool: UpdateKind) {
+        let UpdateKind::Tool { call, status, value } = tool else { return };
+        let item_id = self.item_id(epoch, &format!("tool {call}"));
+        let status = status.as_deref().map(label);
+        let bytes = value.to_string().into_bytes();
+        self.acp_piece(origin, Piece { kind: label("tool_call"), item_id, status, bytes });
     }
 
     /// A part of a text. Parts of one kind that follow each other are one item.

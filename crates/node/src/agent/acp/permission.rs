@@ -41,7 +41,8 @@ impl Actor {
             return self.acp_offence("a question for leave of another session").await;
         }
         let origin = self.native_origin(epoch, end);
-        self.acp_observed(&origin, epoch);
+        // Some say nothing else of a use that is refused.
+        self.acp_tool(&origin, epoch, permission.tool());
         self.acp_flush().await;
         let turn = self.acp_turn_of_piece();
         match self.open_permission((epoch, end), &permission, turn).await {

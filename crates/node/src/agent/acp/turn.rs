@@ -82,6 +82,7 @@ impl Actor {
         let is_running = self.delivery.turns.running() == Some(message_id);
         let Some(acp) = self.acp_mut() else { return };
         acp.untold = false;
+        acp.is_replayed = false;
         acp.turn.begins(message_id);
         if is_running {
             self.activity = ActivityReport { state: Activity::Working, evidence: Evidence::Protocol };
@@ -214,7 +215,8 @@ impl Actor {
         let Ok((found, was_told)) = self.shared.record.read(read).await else { return };
         let continuity = self.continuity;
         let Some(acp) = self.acp_mut() else { return };
-        acp.untold = !was_told && continuity != edgeplane_types::Continuity::Full;
+        let is_former = continuity == edgeplane_types::Continuity::Full;
+        (acp.untold, acp.is_replayed) = (!was_told && !is_former, !was_told && is_former);
         if let Some((message_id, (text, acted))) = found {
             acp.turn.begins(message_id);
             acp.turn.text = text;

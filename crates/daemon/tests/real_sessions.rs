@@ -1,0 +1,210 @@
+//! Real programs that speak the Agent Client Protocol, under a real node, with a scripted model.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+
+use std::path::PathBuf;
+
+use edgeplane_testkit::{
+    Node,
+    agents::{CodexMode, Launch, Programs},
+    model::{Hold, ModelServer, Reply, Rule, Script},
+    signals,
+    wait::{AGENT_PATIENCE, eventually_within},
+    words,
+};
+use edgeplane_types::{Continuity, DeliveryMode, Phase};
+use serde_json::{Value, json};
+
+use DeliveryMode::{Interrupt, Queue};
+
+/// A program with what it is known to do.
+struct Program {
+    launch: fn(&Programs, &std::path::Path, u16) -> Launch,
+    /// Further fields of its driver.
+    driver: &'static str,
+    /// Whether a former session goes on always; else it may be lost, and then begins with what was said as quotations.
+    loads: bool,
+}
+
+/// A node with one real agent, and the model that it talks to.
+struct Host {
+    node: Node,
+    server: ModelServer,
+    work: PathBuf,
+}
+
+fn soon(what: &str, condition: impl FnMut() -> bool) {
+    eventually_within(AGENT_PATIENCE, what, condition);
+}
+
+impl Host {
+    fn start(program: &Program, programs: &Programs, script: Script) -> Self {
+        let node = Node::start();
+        let server = ModelServer::start(script);
+        let (home, work) = (node.scratch().join("home"), node.scratch().join("work"));
+        for folder in [&home, &work] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let launch = (program.launch)(programs, &home, server.port());
+        let env: serde_json::Map<String, Value> =
+            launch.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let manifest = json!({
+            "apiVersion": "edgeplane.dev/v1alpha1", "kind": "Agent", "metadata": { "name": "coder" },
+            "spec": { "command": launch.argv, "env": env, "cwd": work, "stop": { "grace": "2s" },
+                      "restart": { "backoff": { "initial": "10ms" } }, "driver": { "type": "acp" } },
+        });
+        let manifest =
+            manifest.to_string().replace(r#""type":"acp""#, &format!(r#""type":"acp"{}"#, program.driver));
+        node.apply(&manifest);
+        Self { node, server, work }
+    }
+
+    fn signal(&self, text: &str) -> String {
+        self.node.signal_with(&words("coder", text, Queue))
+    }
+
+    fn facts(&self, kind: &str) -> Vec<Value> {
+        let events = self.node.history("coder").into_iter().filter(|event| event.event["type"] == kind);
+        events.map(|event| event.event["payload"].clone()).collect()
+    }
+
+    /// The outcome of a message's turn, once it is over.
+    fn outcome(&self, message: &str) -> String {
+        let turn = || self.facts("turn.completed").into_iter().find(|turn| turn["message_id"] == message);
+        soon("the turn is over", || turn().is_some());
+        turn().unwrap()["outcome"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits for a question for leave and decides it, or lets it expire.
+    fn decide(&self, verdict: Option<&str>) {
+        let list =
+            || self.node.connect().try_raw("runtime/action.list", json!({ "agent": "coder" })).unwrap();
+        let first = || list()["items"].as_array().unwrap().first().cloned();
+        soon("it asks for leave", || first().is_some());
+        let action = first().unwrap();
+        match verdict {
+            Some(verdict) => {
+                let params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"],
+                                     "verdict": { "verdict": verdict } });
+                self.node.connect().try_raw("runtime/action.decide", params).unwrap();
+            }
+            None => soon("nobody decides", || first().is_none()),
+        }
+    }
+
+    /// The pieces of a message's answer.
+    fn pieces(&self, message: &str, kind: &str) -> usize {
+        let pieces = self.facts("item.updated");
+        pieces.iter().filter(|piece| piece["message_id"] == message && piece["kind"] == kind).count()
+    }
+
+    /// How often the model was asked this, as the whole text that a session is shown.
+    fn asked(&self, text: &str) -> usize {
+        let end = format!(" on signal]\n{text}");
+        self.server.received_prompts().iter().filter(|prompt| prompt.ends_with(&end)).count()
+    }
+}
+
+/// Everything that a program has to stand.
+fn stands(program: &Program) {
+    let Some(programs) = Programs::find_or_skip("real programs that speak the Agent Client Protocol") else {
+        return;
+    };
+    let (slow, killed) = (Hold::new(), Hold::new());
+    let script = Script::new()
+        .rule(Rule::on("remember saffron").reply(Reply::new().text("I will ").text("remember.")))
+        .rule(Rule::on("make one").reply(Reply::new().shell("echo made > one")).says("one is made"))
+        .rule(Rule::on("make two").reply(Reply::new().shell("echo made > two")).says("two is not made"))
+        .rule(Rule::on("make three").reply(Reply::new().shell("echo made > three")).says("three is not made"))
+        .rule(Rule::on("be slow").reply(Reply::new().text("begun ").hold(&slow).text("ended")))
+        .rule(Rule::on("say stop").says("stopped"))
+        .rule(Rule::on("outlive it").reply(Reply::new().text("still ").hold(&killed).text("here")))
+        .rule(Rule::on("what was it").says("saffron"));
+    let mut host = Host::start(program, &programs, script);
+
+    // A turn with streamed text.
+    let first = host.signal("remember saffron");
+    assert_eq!(host.outcome(&first), "end_turn");
+    assert!(host.pieces(&first, "text") >= 1);
+    // Some have words of their own beside the model's.
+    assert!(host.facts("turn.completed")[0]["output_bytes"].as_u64() >= Some(16));
+    assert_eq!(host.asked("remember saffron"), 1);
+    let opened = host.facts("session.opened").remove(0);
+    assert!(opened["program"].is_string() && opened["continuity"] == "none", "{opened}");
+
+    // A tool that needs leave: given, refused, not decided.
+    for (name, verdict) in [("one", Some("approve")), ("two", Some("deny")), ("three", None)] {
+        let message = host.signal(&format!("make {name}"));
+        host.decide(verdict);
+        host.outcome(&message);
+        assert!(host.pieces(&message, "tool_call") >= 1, "{name}");
+        assert_eq!(host.work.join(name).exists(), verdict == Some("approve"), "{name}");
+    }
+    let outcomes: Vec<Value> =
+        host.facts("action.resolved").iter().map(|fact| fact["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["approved", "denied", "expired"]);
+
+    // Cancelled in the middle of a turn.
+    let slow_message = host.signal("be slow");
+    slow.wait_until_reached();
+    soon("it has begun", || host.pieces(&slow_message, "text") >= 1);
+    let stop = host.node.signal_with(&words("coder", "say stop", Interrupt));
+    assert_eq!(host.outcome(&slow_message), "cancelled");
+    assert_eq!(host.outcome(&stop), "end_turn");
+
+    // The daemon dies in the middle of a turn.
+    let pid = host.node.pid("coder");
+    let message = host.signal("outlive it");
+    killed.wait_until_reached();
+    soon("it has begun", || host.pieces(&message, "text") >= 1);
+    host.node.kill_daemon();
+    killed.release();
+    host.node.up();
+    assert_eq!(host.outcome(&message), "end_turn");
+    assert_eq!((host.node.pid("coder"), host.asked("outlive it")), (pid, 1));
+    let turn = host.facts("turn.completed").into_iter().find(|turn| turn["message_id"] == *message).unwrap();
+    assert!(
+        turn["output_bytes"].as_u64() >= Some(10),
+        "what was said before the daemon's death is part of it"
+    );
+
+    // The program dies, and its session goes on.
+    signals::kill(&[pid]);
+    soon("another epoch has a session", || host.facts("session.opened").len() == 2);
+    let continuity = host.node.get("coder").status.continuity;
+    let opened = host.facts("session.opened");
+    assert!(continuity == Continuity::Full || !program.loads, "{opened:?}");
+    assert_eq!(continuity == Continuity::Partial, opened[1]["lost"].is_string(), "{opened:?}");
+    let message = host.signal("what was it");
+    assert_eq!(host.outcome(&message), "end_turn");
+    assert_eq!(host.asked("what was it"), 1);
+    let requests = host.server.requests();
+    let last = requests.iter().rfind(|request| request.body.to_string().contains("what was it")).unwrap();
+    assert!(last.body.to_string().contains("remember saffron"), "what was said before is not there");
+    assert_eq!(host.node.get("coder").status.phase, Phase::Running);
+    assert_eq!(host.server.problems(), Vec::<String>::new());
+    host.node.verify();
+}
+
+/// Proves DRV-017.
+#[test]
+fn codex_stands_all_of_it() {
+    let launch = |programs: &Programs, home: &std::path::Path, port| {
+        programs.codex_acp_in(CodexMode::ReadOnly, home, port)
+    };
+    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, loads: true });
+}
+
+/// Proves DRV-017.
+#[test]
+fn claude_stands_all_of_it() {
+    let launch = |programs: &Programs, home: &std::path::Path, port| programs.claude_acp(home, port);
+    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, loads: true });
+}
+
+/// Proves DRV-017.
+#[test]
+fn gemini_stands_all_of_it() {
+    let launch = |programs: &Programs, home: &std::path::Path, port| programs.gemini_acp(home, port);
+    let driver = r#","approvalTimeout":"5s","authMethod":"gemini-api-key""#;
+    stands(&Program { launch, driver, loads: false });
+}
