@@ -135,6 +135,8 @@ impl Programs {
             .with_env("ANTHROPIC_BASE_URL", &url(port))
             .with_env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .with_env("DISABLE_AUTOUPDATER", "1")
+            // Else it asks the model between turns what the user might say next.
+            .with_env("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "false")
     }
 }
 

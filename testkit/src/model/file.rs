@@ -53,6 +53,7 @@ struct RuleFile {
 enum StepFile {
     Text(String),
     Shell(String),
+    ShellWithLeave(String),
     Write {
         path: String,
         content: String,
@@ -74,7 +75,7 @@ impl Script {
     /// Reads a script from a JSON file:
     /// `{"rules": [{"on": "make a file", "replies": [[{"shell": "touch made"}], [{"text": "It is made."}]]}]}`.
     ///
-    /// Further steps are `write` with `path` and `content`, `call` with `tool` and `arguments`, `cut`; and for a request
+    /// Further steps are `shell_with_leave`, `write` with `path` and `content`, `call` with `tool` and `arguments`, `cut`; and for a request
     /// that fails before the reply `too_many_requests` with `retry_after_s`, `status`, `stall`.
     ///
     /// # Errors
@@ -97,6 +98,7 @@ fn add(reply: Reply, step: StepFile) -> Reply {
     match step {
         StepFile::Text(text) => reply.text(text),
         StepFile::Shell(command) => reply.shell(command),
+        StepFile::ShellWithLeave(command) => reply.shell_with_leave(command),
         StepFile::Write { path, content } => reply.write(path, content),
         StepFile::Call { tool, arguments } => reply.step(Step::Call(Action::Tool { name: tool, arguments })),
         StepFile::Cut {} => reply.step(Step::Cut),

@@ -29,11 +29,14 @@ impl Script {
     }
 }
 
+/// A condition on a request and one text that the user said in it.
+type Condition = dyn Fn(&Asked, &str) -> bool + Send + Sync;
+
 /// Whether a rule is for a request in which the user said this last.
 #[derive(Clone)]
 enum Fits {
     Contains(String),
-    Holds(Arc<dyn Fn(&Asked, &str) -> bool + Send + Sync>),
+    Holds(Arc<Condition>),
 }
 
 impl fmt::Debug for Fits {
@@ -141,7 +144,14 @@ impl Reply {
     /// Calls whichever tool runs a command line.
     #[must_use]
     pub fn shell(self, command: impl Into<String>) -> Self {
-        self.step(Step::Call(Action::Shell { command: command.into() }))
+        self.step(Step::Call(Action::Shell { command: command.into(), with_leave: false }))
+    }
+
+    /// The same, for which the model itself asks for leave where the tool lets it (codex runs everything else without
+    /// asking, in a sandbox).
+    #[must_use]
+    pub fn shell_with_leave(self, command: impl Into<String>) -> Self {
+        self.step(Step::Call(Action::Shell { command: command.into(), with_leave: true }))
     }
 
     /// Calls whichever tool writes a file.
@@ -184,6 +194,8 @@ pub enum Action {
     Shell {
         /// The command line.
         command: String,
+        /// Whether the model says that it needs leave, where the tool lets it.
+        with_leave: bool,
     },
     /// Writes a file.
     Write {

@@ -71,7 +71,10 @@ impl Input {
 /// The call that does what the script means, or why no offered tool can.
 pub(super) fn choose(action: &Action, tools: &[Offered], id: String) -> Result<Call, String> {
     let found = match action {
-        Action::Shell { command } => shell(tools).and_then(|tool| Some((tool, shell_input(tool, command)?))),
+        Action::Shell { command, with_leave } => shell(tools).and_then(|tool| {
+            let input = shell_input(tool, command)?;
+            Some((tool, if *with_leave { ask_leave(tool, input) } else { input }))
+        }),
         Action::Write { path, content } => writer(tools, path, content),
         Action::Tool { name, arguments } => {
             named(tools, name).map(|tool| (tool, given(&tool.form, arguments)))
@@ -105,6 +108,20 @@ fn shell_input(tool: &Offered, command: &str) -> Option<Input> {
             Some(Input::Arguments(filled(schema, [(name, value)])))
         }
     }
+}
+
+/// Says that the call needs leave, if the tool lets the model say so.
+fn ask_leave(tool: &Offered, input: Input) -> Input {
+    let (Form::Function(schema), Input::Arguments(mut arguments)) = (&tool.form, input.clone()) else {
+        return input;
+    };
+    let lets =
+        items(&schema["properties"]["sandbox_permissions"]["enum"]).contains(&json!("require_escalated"));
+    if lets {
+        arguments.insert("sandbox_permissions".to_owned(), json!("require_escalated"));
+        arguments.insert("justification".to_owned(), json!("The script asks for it."));
+    }
+    Input::Arguments(arguments)
 }
 
 /// The writing tool, or failing that the shell with a here-document.

@@ -1,3 +1,5 @@
+//! Tools of several programs, and which call the script becomes there.
+
 use serde_json::json;
 
 use super::*;
@@ -17,7 +19,7 @@ fn check(action: &Action, tools: &[Offered], name: &str, input: &Value) {
 }
 
 fn shell_action() -> Action {
-    Action::Shell { command: "touch made".to_owned() }
+    Action::Shell { command: "touch made".to_owned(), with_leave: false }
 }
 
 fn write_action() -> Action {
@@ -52,6 +54,18 @@ fn shell_goes_to_whatever_runs_command_lines() {
     );
     let local = Offered { name: "local_shell".to_owned(), namespace: None, form: Form::LocalShell };
     check(&shell_action(), &[local], "local_shell", &json!({ "command": ["bash", "-lc", "touch made"] }));
+}
+
+#[test]
+fn leave_is_asked_for_only_where_the_tool_lets_the_model() {
+    let action = Action::Shell { command: "touch made".to_owned(), with_leave: true };
+    let plain = schema(&json!({ "cmd": { "type": "string" } }), &json!(["cmd"]));
+    check(&action, &[function("exec_command", plain)], "exec_command", &json!({ "cmd": "touch made" }));
+    let permissions = json!({ "type": "string", "enum": ["use_default", "require_escalated"] });
+    let asking =
+        schema(&json!({ "cmd": { "type": "string" }, "sandbox_permissions": permissions }), &json!(["cmd"]));
+    let input = choose(&action, &[function("exec_command", asking)], String::new()).unwrap().input.object();
+    assert_eq!(input["sandbox_permissions"], "require_escalated");
 }
 
 #[test]
