@@ -100,6 +100,7 @@ pub(crate) enum Command {
     Events(command::events::EventsArgs),
     Audit(command::audit::AuditArgs),
     Memory(command::memory::MemoryArgs),
+    Mcp(command::mcp::McpArgs),
     Policy(command::policy::PolicyArgs),
     Node(command::node::NodeArgs),
     Token(command::token::TokenArgs),

@@ -17,6 +17,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod inbox;
 pub(crate) mod logs;
+pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
@@ -102,6 +103,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
         Command::Node(args) => node::run(&args, context),

@@ -55,6 +55,11 @@ impl Token {
         }
         Ok(Self(text.to_owned()))
     }
+
+    /// Its text, for a connection that this program makes in another way.
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
 }
 
 /// Greets a node; with a token, as its bearer.

@@ -1,7 +1,9 @@
 //! `edgeplaned`: reads its options, brings a node up, and takes it down when asked.
 #![forbid(unsafe_code)]
 
-use std::{collections::HashMap, path::PathBuf, process::ExitCode};
+mod mcp;
+
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
@@ -41,6 +43,10 @@ struct Options {
     #[arg(long, env = "EDGEPLANE_NO_CGROUPS")]
     no_cgroups: bool,
 
+    /// Serve the Model Context Protocol over HTTP here, such as 127.0.0.1:8931 [default: not at all]
+    #[arg(long, env = "EDGEPLANE_MCP_LISTEN", value_name = "ADDRESS", value_parser = mcp::parse_address)]
+    mcp_listen: Option<SocketAddr>,
+
     /// What to log, such as `info` or `edgeplane_node=debug`
     #[arg(long, env = "EDGEPLANE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -69,7 +75,8 @@ const EXAMPLES: &str = "\
 Examples:
   edgeplaned
   edgeplaned --state-dir ./state --runtime-dir ./run --log debug
-  EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups";
+  EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups
+  edgeplaned --mcp-listen 127.0.0.1:8931";
 
 /// Descriptors that a large node has open: some four for each of four thousand agents.
 const OPEN_FILES_FORESEEN: u32 = 16_384;
@@ -99,6 +106,7 @@ fn run(options: Options) -> anyhow::Result<()> {
     if let Err(error) = limits::make_room_for_files(OPEN_FILES_FORESEEN) {
         tracing::warn!(%error, "cannot make room for open files");
     }
+    let mcp_listen = options.mcp_listen;
     let config = config(options)?;
     // One thread serves everything that does not block: a call costs no switch between threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -106,7 +114,7 @@ fn run(options: Options) -> anyhow::Result<()> {
         .max_blocking_threads(16)
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(serve(config))
+    runtime.block_on(serve(config, mcp_listen))
 }
 
 /// Verifies a record that no daemon need serve.
@@ -149,10 +157,11 @@ fn config(options: Options) -> anyhow::Result<Config> {
     Ok(Config { dirs, shim, name: options.node_name, environment, cgroups: !options.no_cgroups })
 }
 
-async fn serve(config: Config) -> anyhow::Result<()> {
+async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let node = Node::start(config).await.context("cannot start the node")?;
+    let mcp = mcp_listen.map(|address| tokio::spawn(mcp::serve(address, node.edge())));
     tracing::info!("serving");
     let reason = tokio::select! {
         _ = terminate.recv() => "SIGTERM",
@@ -160,6 +169,9 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         () = node.ended() => "asked to",
     };
     tracing::info!(reason, "ending; agents run on");
+    if let Some(mcp) = mcp {
+        mcp.abort();
+    }
     node.stop(reason).await;
     Ok(())
 }

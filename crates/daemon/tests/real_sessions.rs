@@ -21,6 +21,8 @@ struct Program {
     launch: fn(&Programs, &std::path::Path, u16) -> Launch,
     /// Further fields of its driver.
     driver: &'static str,
+    /// What its model does to have a command run for which leave must be asked.
+    shell: fn(String) -> Reply,
     /// Whether a former session goes on always; else it may be lost, and then begins with what was said as quotations.
     loads: bool,
 }
@@ -112,9 +114,9 @@ fn stands(program: &Program) {
     let (slow, killed) = (Hold::new(), Hold::new());
     let script = Script::new()
         .rule(Rule::on("remember saffron").reply(Reply::new().text("I will ").text("remember.")))
-        .rule(Rule::on("make one").reply(Reply::new().shell("echo made > one")).says("one is made"))
-        .rule(Rule::on("make two").reply(Reply::new().shell("echo made > two")).says("two is not made"))
-        .rule(Rule::on("make three").reply(Reply::new().shell("echo made > three")).says("three is not made"))
+        .rule(Rule::on("make one").reply((program.shell)("echo made > one".to_owned())).says("one is made"))
+        .rule(Rule::on("make two").reply((program.shell)("echo made > two".to_owned())).says("two is not made"))
+        .rule(Rule::on("make three").reply((program.shell)("echo made > three".to_owned())).says("three is not made"))
         .rule(Rule::on("be slow").reply(Reply::new().text("begun ").hold(&slow).text("ended")))
         .rule(Rule::on("say stop").says("stopped"))
         .rule(Rule::on("outlive it").reply(Reply::new().text("still ").hold(&killed).text("here")))
@@ -191,14 +193,20 @@ fn codex_stands_all_of_it() {
     let launch = |programs: &Programs, home: &std::path::Path, port| {
         programs.codex_acp_in(CodexMode::ReadOnly, home, port)
     };
-    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, loads: true });
+    // Its sandbox forbids the rest without a word.
+    let shell = |command: String| Reply::new().shell_with_leave(command);
+    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, shell, loads: true });
+}
+
+fn shell(command: String) -> Reply {
+    Reply::new().shell(command)
 }
 
 /// Proves DRV-017.
 #[test]
 fn claude_stands_all_of_it() {
     let launch = |programs: &Programs, home: &std::path::Path, port| programs.claude_acp(home, port);
-    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, loads: true });
+    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, shell, loads: true });
 }
 
 /// Proves DRV-017.
@@ -206,5 +214,5 @@ fn claude_stands_all_of_it() {
 fn gemini_stands_all_of_it() {
     let launch = |programs: &Programs, home: &std::path::Path, port| programs.gemini_acp(home, port);
     let driver = r#","approvalTimeout":"5s","authMethod":"gemini-api-key""#;
-    stands(&Program { launch, driver, loads: false });
+    stands(&Program { launch, driver, shell, loads: false });
 }

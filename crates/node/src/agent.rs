@@ -19,6 +19,7 @@ mod native;
 mod output;
 mod program;
 mod rehydration;
+mod reports;
 mod retention;
 mod schedules;
 mod share;
@@ -42,6 +43,7 @@ use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult},
         memory::{EntriesResult, Entry},
+        report::ReportResult,
         stream::DAEMON_ENDS,
         terminal::{AttachParams, AttachResult, SnapshotResult},
     },
@@ -63,6 +65,7 @@ pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
+pub(crate) use reports::Report;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 pub(crate) use view::by_name;
 pub(crate) use words::Heard;
@@ -104,6 +107,7 @@ pub(crate) enum Command {
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
     DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
+    Report(Epoch, Report, Origin, oneshot::Sender<Result<ReportResult, RpcError>>),
     Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
     Detach(String, &'static str),
     Write(String, Vec<u8>, Option<oneshot::Sender<Result<(), RpcError>>>),
@@ -461,6 +465,9 @@ impl Actor {
                 self.pump().await;
             }
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),
+            Command::Report(epoch, report, origin, reply) => {
+                drop(reply.send(self.report(epoch, report, &origin).await));
+            }
             Command::Attach(params, origin, outbound, reply) => {
                 let result = self.attach(&params, origin, outbound).await;
                 if let Err(Ok(unwanted)) = reply.send(result) {

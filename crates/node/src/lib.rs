@@ -31,4 +31,4 @@ mod users;
 
 pub use identity::IdentityError;
 pub use server::verify_offline;
-pub use start::{Config, Node, StartError};
+pub use start::{Config, Edge, Node, StartError};

@@ -53,7 +53,7 @@ pub(crate) fn serve(
             match accepted {
                 Ok((stream, _)) => {
                     let caller = caller::identify(&stream, own.as_ref(), shared.as_ref());
-                    connection::start(&shared, stream, caller);
+                    connection::start(&shared, stream.into_split(), caller);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -63,6 +63,18 @@ pub(crate) fn serve(
         }
     });
     Ok(())
+}
+
+/// Bytes that wait between the node and an edge in its process.
+const EDGE_BYTES: usize = 64 << 10;
+
+/// A conversation within the process, for an edge that speaks for somebody far away: nothing is known of them until
+/// they show a token.
+pub(crate) fn converse(shared: &Arc<Shared>) -> tokio::io::DuplexStream {
+    let (ours, theirs) = tokio::io::duplex(EDGE_BYTES);
+    let caller = Caller::unknown("it came over an edge of the node".to_owned());
+    connection::start(shared, tokio::io::split(ours), caller);
+    theirs
 }
 
 /// A conversation: who it is with, and what it has opened.
@@ -88,9 +100,11 @@ pub(crate) async fn call_for_agent(
     dispatch::put_key(method, &mut params, key);
     // What is said over the driver stands in the recording, where no token may be.
     let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
+    // Asked again after a crash they would say it twice; the driver has lines of its own for both.
+    let has_a_line = ["runtime/item.report", "runtime/status.report"].contains(&method);
     // Nobody reads notifications there: an answer in parts would wait for ever.
     let streams = method == "runtime/agent.ask" && params.get("stream") == Some(&Value::Bool(true));
-    if refused.contains(&method) || streams {
+    if refused.contains(&method) || has_a_line || streams {
         let method = if streams { "runtime/agent.ask with `stream`" } else { method };
         let error = RpcError::new(ErrorName::Unsupported, format!("{method} is not served over the driver"))
             .hint("connect to the socket in EDGEPLANE_SOCKET");

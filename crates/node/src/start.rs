@@ -103,6 +103,21 @@ pub struct Node {
     _lock: DirLock,
 }
 
+/// The way to a node for edges in its process.
+#[derive(Debug, Clone)]
+pub struct Edge {
+    shared: Arc<Shared>,
+}
+
+impl Edge {
+    /// Begins a conversation. Its caller is nobody; an agent's or a service's token makes it their bearer's. An
+    /// operator's does not, because behind an edge may be an agent that found one, and the kernel says nothing of it.
+    #[must_use]
+    pub fn converse(&self) -> tokio::io::DuplexStream {
+        server::converse(&self.shared)
+    }
+}
+
 impl Node {
     /// Brings a node up. When it returns, the node answers, and every live shim is being taken over.
     ///
@@ -146,6 +161,12 @@ impl Node {
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         Ok(node)
+    }
+
+    /// The way to this node for edges in its process.
+    #[must_use]
+    pub fn edge(&self) -> Edge {
+        Edge { shared: Arc::clone(&self.shared) }
     }
 
     async fn record_start(&self) {

@@ -10,6 +10,7 @@ pub mod memory;
 pub mod message;
 pub mod node;
 pub mod policy;
+pub mod report;
 pub mod schedule;
 pub mod security;
 pub mod stream;

@@ -264,6 +264,16 @@ catalogue! {
     "runtime/dead_letter.drop" DeadLetterDrop(api::message::DropParams) -> Empty,
         Write, Operator, [NotFound, InvalidState, StorageFull], "0.2";
 
+    /// Reports a piece of work or a remark of the calling agent.
+    "runtime/item.report" ItemReport(api::report::ItemParams) -> api::report::ReportResult,
+        Write, Anyone, [PermissionDenied, Fenced, NotFound, TooLarge, StorageFull], "0.3";
+    /// Reports what the calling agent is doing.
+    "runtime/status.report" StatusReport(api::report::StatusParams) -> api::report::ReportResult,
+        Write, Anyone, [PermissionDenied, Fenced, TooLarge, StorageFull], "0.3";
+    /// Reads what was said to an agent and by it.
+    "runtime/transcript.read" TranscriptRead(api::report::TranscriptParams) -> api::report::TranscriptResult,
+        Read, OwnerOrOperator, [NotFound], "0.3";
+
     /// Asks a person: a question, or leave to do something.
     "runtime/action.open" ActionOpen(api::action::OpenParams) -> api::action::ActionView,
         Write, OwnerOrOperator, [NotFound, InvalidParams, TooLarge, Backpressure, IdempotencyMismatch, StorageFull], "0.2";

@@ -53,6 +53,7 @@ pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static st
                 "memory/entry.list"
                 | "runtime/inbox.list"
                 | "runtime/agent.snapshot"
+                | "runtime/transcript.read"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })
                 }

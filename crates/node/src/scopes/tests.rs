@@ -54,6 +54,8 @@ fn changing() -> Vec<Row> {
             ],
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
+        (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
         (message(), "supervise", &["runtime/dead_letter.replay", "runtime/dead_letter.drop"]),
         (json!({ "kind": "question", "prompt": "x" }), "supervise", &["runtime/action.open"]),
         (action, "supervise", &["runtime/action.cancel"]),
@@ -82,7 +84,13 @@ fn reading() -> Vec<Row> {
         (
             agent(),
             "read",
-            &["runtime/agent.get", "runtime/epoch.list", "runtime/inbox.list", "memory/entry.list"],
+            &[
+                "runtime/agent.get",
+                "runtime/epoch.list",
+                "runtime/inbox.list",
+                "runtime/transcript.read",
+                "memory/entry.list",
+            ],
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
         (message(), "read", &["runtime/message.get", "runtime/message.verify"]),

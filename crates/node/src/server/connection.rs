@@ -13,11 +13,7 @@ use edgeplane_wire::{
 };
 use serde_json::Value;
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
     sync::{Semaphore, mpsc},
 };
 use tokio_util::sync::CancellationToken;
@@ -84,8 +80,12 @@ impl Opened {
     }
 }
 
-/// Starts a conversation.
-pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
+/// Starts a conversation over both halves of a stream of bytes.
+pub(super) fn start<R, W>(shared: &Arc<Shared>, (reader, writer): (R, W), caller: Caller)
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let (outbound, lines) = Outbound::new();
     let session = Session {
         shared: Arc::clone(shared),
@@ -94,7 +94,6 @@ pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
         opened: Arc::default(),
         effect: Arc::default(),
     };
-    let (reader, writer) = stream.into_split();
     shared.tasks.spawn(write_lines(Arc::clone(shared), writer, lines));
     shared.tasks.spawn(async move {
         let stopping = session.shared.stopping.clone();
@@ -107,7 +106,11 @@ pub(super) fn start(shared: &Arc<Shared>, stream: UnixStream, caller: Caller) {
     });
 }
 
-async fn write_lines(shared: Arc<Shared>, mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Waiting>) {
+async fn write_lines(
+    shared: Arc<Shared>,
+    mut writer: impl AsyncWrite + Unpin,
+    mut lines: mpsc::Receiver<Waiting>,
+) {
     let mut batch: Vec<Waiting> = Vec::new();
     while lines.recv_many(&mut batch, LINES_AT_ONCE).await > 0 {
         shared.failpoint("answer.before");
@@ -127,7 +130,7 @@ async fn write_lines(shared: Arc<Shared>, mut writer: OwnedWriteHalf, mut lines:
 }
 
 /// `session` is a copy: who its caller is changes with the tokens that are shown.
-async fn read_lines(reader: OwnedReadHalf, mut session: Session) {
+async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
     let seen = session.caller.clone();
     let mut watch = None;
     let mut reader = BufReader::with_capacity(16 << 10, reader);
@@ -179,6 +182,7 @@ fn weight(method: &str) -> u32 {
     match method {
         "runtime/recording.read"
         | "stream/read"
+        | "runtime/transcript.read"
         | "runtime/agent.list"
         | "runtime/action.list"
         | "runtime/inbox.list"
@@ -190,7 +194,10 @@ fn weight(method: &str) -> u32 {
 }
 
 /// Reads a line without its newline; false at the end. A line beyond the limit ends the conversation.
-async fn read_line(reader: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> Result<bool, RpcError> {
+async fn read_line(
+    reader: &mut BufReader<impl AsyncRead + Unpin>,
+    line: &mut Vec<u8>,
+) -> Result<bool, RpcError> {
     loop {
         let Ok(available) = reader.fill_buf().await else { return Ok(false) };
         if available.is_empty() {

@@ -152,6 +152,9 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
+        Request::ItemReport(params) => raw(methods::reports::item(session, params).await?),
+        Request::StatusReport(params) => raw(methods::reports::status(session, params).await?),
+        Request::TranscriptRead(params) => raw(methods::transcript::read(session, params).await?),
         of_messages => call_about_messages(session, of_messages).await,
     }
 }

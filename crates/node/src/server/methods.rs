@@ -11,12 +11,14 @@ pub(super) mod install;
 pub(super) mod memory;
 pub(super) mod messages;
 pub(super) mod policy;
+pub(super) mod reports;
 mod retired;
 pub(super) mod schedules;
 pub(super) mod security;
 pub(super) mod spread;
 pub(super) mod streams;
 pub(super) mod terminals;
+pub(super) mod transcript;
 pub(super) mod vouch;
 
 use edgeplane_types::{AgentId, ErrorName, Tenant};

@@ -1,0 +1,277 @@
+//! The resources: what was said to an agent and by it, its messages, its events, and any message it may see.
+//!
+//! Owns the addresses. A read is bounded by entries and by bytes of each; what is left is found with `next`.
+
+use std::{fmt, sync::Arc};
+
+use edgeplane_types::ErrorName;
+use edgeplane_types::MessageId;
+use edgeplane_wire::{
+    api::{
+        message::{InboxParams, MessageParams},
+        report::{TRANSCRIPT_MAX, TranscriptParams},
+        stream::ReadParams,
+    },
+    catalogue::{InboxList, MessageGet, StreamRead, TranscriptRead},
+};
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Value, json};
+
+use crate::{
+    failure::Failure,
+    link::Link,
+    shown::{EACH, Message, ONE},
+};
+
+/// Entries in one read when nobody says how many.
+const LIMIT: u32 = 50;
+
+/// Events of the whole node among which an agent's own outgoing messages are looked for, newest first.
+const OUTGOING_EVENTS_MAX: u32 = 1_000;
+
+/// Longest address in bytes.
+const ADDRESS_BYTES_MAX: usize = 512;
+
+const JSON: &str = "application/json";
+
+const TEXT: &str = "text/plain";
+
+/// What a resource is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Transcript,
+    Thread,
+    Events,
+    Message(MessageId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transcript => f.write_str("edgeplane://self/transcript"),
+            Self::Thread => f.write_str("edgeplane://self/thread"),
+            Self::Events => f.write_str("edgeplane://self/events"),
+            Self::Message(id) => write!(f, "edgeplane://message/{id}"),
+        }
+    }
+}
+
+/// An address: what it is about, and which part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) subject: Subject,
+    after: Option<u64>,
+    limit: u32,
+}
+
+impl Address {
+    /// Reads an address; anything that is not one of ours is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.len() > ADDRESS_BYTES_MAX {
+            return None;
+        }
+        let (path, query) = text.split_once('?').unwrap_or((text, ""));
+        let subject = match path.strip_prefix("edgeplane://")? {
+            "self/transcript" => Subject::Transcript,
+            "self/thread" => Subject::Thread,
+            "self/events" => Subject::Events,
+            other => Subject::Message(other.strip_prefix("message/")?.parse().ok()?),
+        };
+        let mut address = Self { subject, after: None, limit: LIMIT };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=')? {
+                ("after", number) if !matches!(subject, Subject::Message(_) | Subject::Thread) => {
+                    address.after = Some(number.parse().ok()?);
+                }
+                ("limit", number) if !matches!(subject, Subject::Message(_)) => {
+                    address.limit = number.parse::<u32>().ok()?.clamp(1, TRANSCRIPT_MAX);
+                }
+                _ => return None,
+            }
+        }
+        Some(address)
+    }
+}
+
+/// The resources that there always are, for an agent.
+pub(crate) fn list() -> Vec<Resource> {
+    let resource = |subject: Subject, name: &str, title: &str, about: &str| {
+        Resource::new(subject.to_string(), name)
+            .with_title(title)
+            .with_description(about)
+            .with_mime_type(JSON)
+    };
+    vec![
+        resource(
+            Subject::Transcript,
+            "transcript",
+            "Own transcript",
+            "What was said to you and by you, over all restarts: messages, answers, results. The newest 50.",
+        ),
+        resource(Subject::Thread, "thread", "Own messages", "Your messages, in and out. The newest 50."),
+        resource(Subject::Events, "events", "Own events", "What the record says of you. The newest 50."),
+    ]
+}
+
+/// The addresses that take parameters.
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
+    let template = |uri: &str, name: &str, about: &str, mime: &str| {
+        ResourceTemplate::new(uri, name).with_description(about).with_mime_type(mime)
+    };
+    vec![
+        template(
+            "edgeplane://self/transcript{?after,limit}",
+            "transcript part",
+            "Entries of your transcript behind the number `after`, at most `limit`; `next` says where to read on.",
+            JSON,
+        ),
+        template(
+            "edgeplane://self/thread{?limit}",
+            "thread part",
+            "Your newest messages, at most `limit`.",
+            JSON,
+        ),
+        template(
+            "edgeplane://self/events{?after,limit}",
+            "events part",
+            "Your events behind the number `after`, at most `limit`; `next` says where to read on.",
+            JSON,
+        ),
+        template(
+            "edgeplane://message/{message_id}",
+            "message",
+            "A message that you sent or were sent, with the header of its source and the fence.",
+            TEXT,
+        ),
+    ]
+}
+
+/// Reads a resource.
+pub(crate) async fn read(link: &Arc<Link>, uri: &str) -> Result<ReadResourceResult, Failure> {
+    let Some(address) = Address::parse(uri) else {
+        let shown: String = uri.chars().take(120).collect();
+        return Err(Failure::new(ErrorName::NotFound, format!("no resource `{shown}`"))
+            .hint("`resources/list` and `resources/templates/list` give the addresses"));
+    };
+    let (text, mime) = match address.subject {
+        Subject::Transcript => (transcript(link, address).await?.to_string(), JSON),
+        Subject::Thread => (thread(link, address.limit).await?.to_string(), JSON),
+        Subject::Events => (events(link, address).await?.to_string(), JSON),
+        Subject::Message(message_id) => {
+            let view = link.call::<MessageGet>(&MessageParams { message_id }).await?;
+            let message = Message::of(view, ONE);
+            (message.rendered.unwrap_or_else(|| "(the content was erased)".to_owned()), TEXT)
+        }
+    };
+    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime)]))
+}
+
+async fn transcript(link: &Arc<Link>, address: Address) -> Result<Value, Failure> {
+    let agent = Some(link.own_id().await?.to_string());
+    let params = TranscriptParams { agent, after: address.after, limit: Some(address.limit) };
+    Ok(json!(link.call::<TranscriptRead>(&params).await?))
+}
+
+async fn events(link: &Arc<Link>, address: Address) -> Result<Value, Failure> {
+    let params = ReadParams {
+        agent: Some(link.own_id().await?.to_string()),
+        after: address.after.unwrap_or(0),
+        types: Vec::new(),
+        limit: Some(address.limit),
+        newest: address.after.is_none(),
+    };
+    let mut result = link.call::<StreamRead>(&params).await?;
+    if params.newest {
+        // The node counts its own positions there; whoever reads on counts those of the agent.
+        let last = result.items.last().and_then(|event| event.event["seq"].as_u64());
+        result.next = last.unwrap_or(0);
+    }
+    for view in &mut result.items {
+        without_free_words(&mut view.event);
+    }
+    Ok(json!(result))
+}
+
+/// Takes what a sender chose freely out of an event, where it would stand without a header.
+fn without_free_words(event: &mut Value) {
+    let Some(envelope) = event.pointer_mut("/payload/envelope").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for free in ["origin", "idempotency_key", "traceparent"] {
+        envelope.remove(free);
+    }
+    if let Some(source) = envelope.get_mut("source").and_then(Value::as_object_mut) {
+        source.remove("display_name");
+    }
+}
+
+/// The newest messages to the agent and from it, in the order of their arrival.
+async fn thread(link: &Arc<Link>, limit: u32) -> Result<Value, Failure> {
+    let own = link.own_id().await?.to_string();
+    let inbox = InboxParams { agent: own.clone(), all: true, limit };
+    let received = link.call::<InboxList>(&inbox).await?.items;
+    let params = ReadParams {
+        types: vec!["message.accepted".to_owned()],
+        limit: Some(OUTGOING_EVENTS_MAX),
+        newest: true,
+        ..ReadParams::default()
+    };
+    let accepted = link.call::<StreamRead>(&params).await?.items;
+    let rows = usize::try_from(limit).unwrap_or(1);
+    let is_own = |event: &&Value| event["payload"]["envelope"]["source"]["agent_id"] == own.as_str();
+    let sent = accepted.iter().map(|view| &view.event).filter(is_own);
+    let ids = sent.filter_map(|event| event["payload"]["envelope"]["id"].as_str()?.parse::<MessageId>().ok());
+    let mut messages = received;
+    for message_id in ids.rev().take(rows) {
+        if messages.iter().all(|known| known.message_id != message_id) {
+            messages.push(link.call::<MessageGet>(&MessageParams { message_id }).await?);
+        }
+    }
+    messages.sort_by_key(|message| message.accepted_at);
+    let skip = messages.len().saturating_sub(rows);
+    let items: Vec<Value> = messages
+        .into_iter()
+        .skip(skip)
+        .map(|view| {
+            let is_sent = view.source_detail.agent_id.is_some_and(|id| id.to_string() == own);
+            json!({ "direction": if is_sent { "out" } else { "in" }, "message": Message::of(view, EACH) })
+        })
+        .collect();
+    Ok(json!({ "items": items }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_is_one_of_ours_or_none() {
+        let id = "msg_01890000-0000-7000-8000-000000000002";
+        let check = |text: &str, expected: Option<(&str, Option<u64>, u32)>| {
+            let found = Address::parse(text);
+            let found = found.map(|found| (found.subject.to_string(), found.after, found.limit));
+            assert_eq!(found, expected.map(|(of, after, limit)| (of.to_owned(), after, limit)), "{text}");
+        };
+        check("edgeplane://self/transcript", Some(("edgeplane://self/transcript", None, 50)));
+        check("edgeplane://self/events?after=7&limit=3", Some(("edgeplane://self/events", Some(7), 3)));
+        check("edgeplane://self/thread?limit=0", Some(("edgeplane://self/thread", None, 1)));
+        check("edgeplane://self/thread?limit=4000000000", Some(("edgeplane://self/thread", None, 500)));
+        let message = format!("edgeplane://message/{id}");
+        check(&message, Some((&message, None, 50)));
+        for text in [
+            "",
+            "edgeplane://self",
+            "edgeplane://other/transcript",
+            "edgeplane://self/transcript/../thread",
+            "edgeplane://message/agt_01890000-0000-7000-8000-000000000002",
+            "edgeplane://self/events?after=-1",
+            "edgeplane://self/events?agent=other",
+            "edgeplane://self/thread?after=1",
+            "file:///etc/passwd",
+            &format!("{message}?limit=1"),
+            &format!("edgeplane://self/events?{}", "&".repeat(600)),
+        ] {
+            check(text, None);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What agents report of themselves, each over its own socket.
+
+use edgeplane_types::{ErrorName, SafeLabel};
+use edgeplane_wire::{
+    api::report::{ItemParams, ReportResult, StatusParams},
+    rpc::RpcError,
+};
+
+use super::{Session, agent};
+use crate::{
+    agent::{Command, Report},
+    record::Origin,
+};
+
+/// Longest text of a report in bytes, as long as the content of a message may be.
+const TEXT_BYTES_MAX: usize = 4 << 20;
+
+/// The only author of a report is the caller: no parameter names one.
+async fn report(session: &Session, text: &str, report: Report) -> Result<ReportResult, RpcError> {
+    let own = session.caller.agent.clone().filter(|own| session.caller.is_agent(own.id));
+    let Some(own) = own else {
+        let what = format!("`{}` is no agent beyond doubt: rule agents-only", session.caller.principal);
+        return Err(RpcError::new(ErrorName::PermissionDenied, what)
+            .hint("an agent reports, over the socket in EDGEPLANE_SOCKET"));
+    };
+    if text.len() > TEXT_BYTES_MAX {
+        let what = format!("a report of {} bytes, at most {TEXT_BYTES_MAX} are taken", text.len());
+        return Err(RpcError::new(ErrorName::TooLarge, what));
+    }
+    let handle = agent(session, &own.id.to_string())?;
+    let origin = Origin::actor(session.caller.actor());
+    handle.ask(|reply| Command::Report(own.epoch, report, origin, reply)).await?
+}
+
+pub(in crate::server) async fn item(session: &Session, params: ItemParams) -> Result<ReportResult, RpcError> {
+    let ItemParams { kind, text, message_id } = params;
+    if kind == SafeLabel::sanitized("status") {
+        let what = "what an agent is doing is no item".to_owned();
+        return Err(RpcError::new(ErrorName::InvalidParams, what).hint("`runtime/status.report` says it"));
+    }
+    let said = text.clone();
+    report(session, &said, Report::Item { kind, text, message_id }).await
+}
+
+pub(in crate::server) async fn status(
+    session: &Session,
+    params: StatusParams,
+) -> Result<ReportResult, RpcError> {
+    let StatusParams { activity, text } = params;
+    let said = text.clone();
+    report(session, &said, Report::Status { activity, text }).await
+}
