@@ -201,6 +201,8 @@ def request(message):
         OPTIONS["login"] = ""
         send({"id": number, "result": {}})
     elif method == "session/new":
+        with open("servers", "w") as file:
+            json.dump(params["mcpServers"], file)
         if OPTIONS.get("login"):
             return send({"id": number, "error": {"code": -32000, "message": "Authentication required"}})
         if OPTIONS.get("broken") and not os.path.exists("mended"):

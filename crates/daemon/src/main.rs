@@ -154,7 +154,8 @@ fn config(options: Options) -> anyhow::Result<Config> {
     })?;
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let shim = options.shim.unwrap_or_else(|| own.with_file_name("edgeplane-shim"));
-    Ok(Config { dirs, shim, name: options.node_name, environment, cgroups: !options.no_cgroups })
+    let cli = own.with_file_name("edgeplane");
+    Ok(Config { dirs, shim, cli, name: options.node_name, environment, cgroups: !options.no_cgroups })
 }
 
 async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result<()> {

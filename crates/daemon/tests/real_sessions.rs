@@ -78,19 +78,27 @@ impl Host {
 
     /// Waits for a question for leave and decides it, or lets it expire.
     fn decide(&self, verdict: Option<&str>) {
-        let list =
-            || self.node.connect().try_raw("runtime/action.list", json!({ "agent": "coder" })).unwrap();
-        let first = || list()["items"].as_array().unwrap().first().cloned();
-        soon("it asks for leave", || first().is_some());
-        let action = first().unwrap();
+        soon("it asks for leave", || !self.pending().is_empty());
         match verdict {
-            Some(verdict) => {
-                let params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"],
-                                     "verdict": { "verdict": verdict } });
-                self.node.connect().try_raw("runtime/action.decide", params).unwrap();
-            }
-            None => soon("nobody decides", || first().is_none()),
+            Some(verdict) => self.vote(&self.pending()[0], verdict),
+            None => soon("nobody decides", || self.pending().is_empty()),
         }
+    }
+
+    fn pending(&self) -> Vec<Value> {
+        let list = self.node.connect().try_raw("runtime/action.list", json!({ "agent": "coder" })).unwrap();
+        list["items"].as_array().unwrap().clone()
+    }
+
+    fn vote(&self, action: &Value, verdict: &str) {
+        let params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"],
+                             "verdict": { "verdict": verdict } });
+        self.node.connect().try_raw("runtime/action.decide", params).unwrap();
+    }
+
+    /// Gives leave for whatever is asked now; some ask before they use a tool of a server, and some do not.
+    fn approve_all(&self) {
+        self.pending().iter().for_each(|action| self.vote(action, "approve"));
     }
 
     /// The pieces of a message's answer.
@@ -115,11 +123,21 @@ fn stands(program: &Program) {
     let script = Script::new()
         .rule(Rule::on("remember saffron").reply(Reply::new().text("I will ").text("remember.")))
         .rule(Rule::on("make one").reply((program.shell)("echo made > one".to_owned())).says("one is made"))
-        .rule(Rule::on("make two").reply((program.shell)("echo made > two".to_owned())).says("two is not made"))
-        .rule(Rule::on("make three").reply((program.shell)("echo made > three".to_owned())).says("three is not made"))
+        .rule(
+            Rule::on("make two").reply((program.shell)("echo made > two".to_owned())).says("two is not made"),
+        )
+        .rule(
+            Rule::on("make three")
+                .reply((program.shell)("echo made > three".to_owned()))
+                .says("three is not made"),
+        )
         .rule(Rule::on("be slow").reply(Reply::new().text("begun ").hold(&slow).text("ended")))
         .rule(Rule::on("say stop").says("stopped"))
         .rule(Rule::on("outlive it").reply(Reply::new().text("still ").hold(&killed).text("here")))
+        .rule(Rule::on("keep note").reply(
+            // The name that the program gives to a tool of a server differs; the rest does not.
+            Reply::new().call("memory_put", json!({ "key": "note", "value": "kept" })),
+        ))
         .rule(Rule::on("what was it").says("saffron"));
     let mut host = Host::start(program, &programs, script);
 
@@ -144,6 +162,18 @@ fn stands(program: &Program) {
     let outcomes: Vec<Value> =
         host.facts("action.resolved").iter().map(|fact| fact["outcome"].clone()).collect();
     assert_eq!(outcomes, ["approved", "denied", "expired"]);
+
+    // EdgePlane's own tools, which the program starts and the node knows by where they run.
+    let message = host.signal("keep note");
+    let note = || {
+        let key = json!({ "agent": "coder", "key": "note" });
+        host.node.connect().try_raw("memory/entry.get", key).ok().map(|entry| entry["value"].clone())
+    };
+    soon("the note is kept", || {
+        host.approve_all();
+        note() == Some(json!("kept"))
+    });
+    assert_eq!(host.outcome(&message), "end_turn");
 
     // Cancelled in the middle of a turn.
     let slow_message = host.signal("be slow");
@@ -205,7 +235,10 @@ fn shell(command: String) -> Reply {
 /// Proves DRV-017.
 #[test]
 fn claude_stands_all_of_it() {
-    let launch = |programs: &Programs, home: &std::path::Path, port| programs.claude_acp(home, port);
+    // It would let the model look for the tools of servers, instead of naming them.
+    let launch = |programs: &Programs, home: &std::path::Path, port| {
+        programs.claude_acp(home, port).with_env("ENABLE_TOOL_SEARCH", "false")
+    };
     stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, shell, loads: true });
 }
 

@@ -100,6 +100,33 @@ fn session_comes_about_and_a_turn_is_recorded_piece_by_piece() {
     node.verify();
 }
 
+/// Proves DRV-018.
+#[test]
+fn session_has_the_servers_of_its_manifest_and_edgeplanes_own() {
+    let node = Node::start();
+    let servers = ", mcpServers: [{ name: docs, url: \"http://127.0.0.1:9/mcp\", headers: { X-Team: a } },
+        { name: search, command: [search, fast], env: { LEVEL: info } }]";
+    let folder = run(&node, &[], servers, "");
+    assert_eq!(said(&node, "say ready"), "ready");
+    let given: Value = serde_json::from_str(&read(&folder.join("servers"))).unwrap();
+    let socket = node.get("coder").status.identities.network.socket.unwrap();
+    assert_eq!((&given[0]["name"], &given[0]["args"]), (&json!("edgeplane"), &json!(["mcp"])));
+    assert!(Path::new(given[0]["command"].as_str().unwrap()).is_file());
+    assert!(
+        given[0]["env"].as_array().unwrap().contains(&json!({ "name": "EDGEPLANE_SOCKET", "value": socket }))
+    );
+    let docs = json!({ "type": "http", "name": "docs", "url": "http://127.0.0.1:9/mcp",
+                       "headers": [{ "name": "X-Team", "value": "a" }] });
+    let search = json!({ "name": "search", "command": "search", "args": ["fast"],
+                         "env": [{ "name": "LEVEL", "value": "info" }] });
+    assert_eq!((&given[1], &given[2]), (&docs, &search));
+    node.apply(&acp("coder", &folder, &[], (", tools: false", "state: stateless")));
+    node.connect().try_raw("runtime/agent.restart", json!({ "agent": "coder" })).unwrap();
+    eventually("another session is there", || facts(&node, "session.opened").len() == 2);
+    assert_eq!(read(&folder.join("servers")), "[]");
+    assert_eq!(facts(&node, "session.opened")[1]["continuity"], "none", "it forgets");
+}
+
 /// Proves DRV-002.
 #[test]
 fn what_keeps_a_session_from_coming_about_is_said_plainly() {

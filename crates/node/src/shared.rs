@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) environment: HashMap<String, String>,
     pub(crate) record: Record,
     pub(crate) substrate: Arc<dyn Substrate>,
+    /// The command line's program, if it is there.
+    pub(crate) cli: Option<std::path::PathBuf>,
     pub(crate) checks: Vec<Check>,
     pub(crate) boot_id: String,
     can_freeze: bool,
@@ -62,6 +64,7 @@ pub(crate) struct SharedParts {
     pub(crate) environment: HashMap<String, String>,
     pub(crate) record: Record,
     pub(crate) substrate: Arc<dyn Substrate>,
+    pub(crate) cli: Option<std::path::PathBuf>,
     pub(crate) checks: Vec<Check>,
     pub(crate) boot_id: String,
     pub(crate) can_freeze: bool,
@@ -69,7 +72,7 @@ pub(crate) struct SharedParts {
 
 impl Shared {
     pub(crate) fn new(parts: SharedParts) -> Self {
-        let SharedParts { identity, dirs, environment, record, substrate, checks, boot_id, can_freeze } =
+        let SharedParts { identity, dirs, environment, record, substrate, cli, checks, boot_id, can_freeze } =
             parts;
         let started_at = record.now();
         let gate = Gate::open(dirs.state.join("policy"), started_at);
@@ -80,6 +83,7 @@ impl Shared {
             environment,
             record,
             substrate,
+            cli,
             checks,
             boot_id,
             can_freeze,

@@ -46,6 +46,9 @@ pub struct Config {
     pub dirs: StateDirs,
     /// The shim's program.
     pub shim: PathBuf,
+    /// The command line's program, which agents' programs start for EdgePlane's own tools. Where it is not there, they
+    /// have none.
+    pub cli: PathBuf,
     /// The name of a node that has none yet.
     pub name: Option<NodeName>,
     /// The daemon's environment, from which agents get what their manifests ask for.
@@ -293,6 +296,7 @@ fn parts(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         record,
         can_freeze: groups.is_some(),
         substrate: Arc::new(OwnShim::new(config.shim.clone(), groups)),
+        cli: config.cli.is_file().then(|| config.cli.clone()),
         checks,
         boot_id: proc::boot_id()?,
     })

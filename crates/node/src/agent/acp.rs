@@ -32,6 +32,9 @@ const OPENING_TIME_MAX: Duration = Duration::from_secs(120);
 /// Lines of an epoch that cannot be used before the program counts as sick.
 const OFFENCES_MAX: u32 = 100;
 
+/// The name under which a session has EdgePlane's own tools.
+const OWN_TOOLS: &str = "edgeplane";
+
 /// Answers to one line; the number stands in the highest byte of what the input's id is made of.
 const ANSWER_SHIFT: u32 = 56;
 
@@ -119,7 +122,8 @@ impl Actor {
     }
 
     fn wanted_session(&self) -> Option<Wanted> {
-        let Driver::Acp { mode, model, auth_method, mcp_servers, files, .. } = &self.manifest.spec.driver
+        let Driver::Acp { mode, model, auth_method, mcp_servers, tools, files, .. } =
+            &self.manifest.spec.driver
         else {
             return None;
         };
@@ -144,11 +148,19 @@ impl Actor {
             auth_method: auth_method.clone(),
             mode: mode.clone(),
             model: model.clone(),
-            servers: servers.collect(),
+            servers: self.own_tools().filter(|_| *tools).into_iter().chain(servers).collect(),
             former: former.and_then(|row| row.native_id).filter(|_| remembers),
             // What the node writes would belong to the node's user.
             files: *files && self.manifest.spec.user.is_none(),
         })
+    }
+
+    /// EdgePlane's own tools, as a program that the agent's program starts. Its node knows it by where it runs.
+    fn own_tools(&self) -> Option<acp::McpServer> {
+        let command = self.shared.cli.as_ref()?.to_str()?.to_owned();
+        let socket = self.shared.epoch_socket(self.identity.id, self.live.as_ref()?.place.epoch);
+        let (name, args) = (OWN_TOOLS.to_owned(), vec!["mcp".to_owned()]);
+        Some(acp::McpServer::Stdio { name, command, args, env: self.own_variables(&socket) })
     }
 
     /// Finds out where a former daemon left the session of an epoch that lives on.

@@ -143,17 +143,22 @@ impl Actor {
     }
 
     fn surroundings(&self, socket: &Path) -> Surroundings {
+        Surroundings {
+            environment: self.child_environment().clone(),
+            own: self.own_variables(socket),
+            workspace: self.workspace(),
+        }
+    }
+
+    /// What tells a process of the agent where it is.
+    pub(super) fn own_variables(&self, socket: &Path) -> Vec<(String, String)> {
         let own = [
             ("EDGEPLANE_SOCKET", socket.to_string_lossy().into_owned()),
             ("EDGEPLANE_AGENT", self.identity.name.to_string()),
             ("EDGEPLANE_AGENT_ID", self.identity.id.to_string()),
             ("EDGEPLANE_NODE", self.shared.identity.name.to_string()),
         ];
-        Surroundings {
-            environment: self.child_environment().clone(),
-            own: own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-            workspace: self.workspace(),
-        }
+        own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The folder that the agent works in.
