@@ -101,6 +101,7 @@ pub(crate) enum Command {
     Audit(command::audit::AuditArgs),
     Memory(command::memory::MemoryArgs),
     Policy(command::policy::PolicyArgs),
+    Adapter(command::adapter::AdapterArgs),
     Node(command::node::NodeArgs),
     Token(command::token::TokenArgs),
     Schedule(command::schedule::ScheduleArgs),

@@ -13,6 +13,7 @@ use edgeplane_wire::{api::core::Check, rpc::RpcError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    adapters::Adapters,
     agent::AgentHandle,
     caller::{CallingAgent, Living},
     gate::Gate,
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
+    pub(crate) adapters: Adapters,
     registry: RwLock<Registry>,
 }
 
@@ -74,6 +76,7 @@ impl Shared {
         let started_at = record.now();
         let gate = Gate::open(dirs.state.join("policy"), started_at);
         let keys = Keys::new(&dirs.state, identity.id);
+        let adapters = Adapters::new(&dirs.state);
         Self {
             identity,
             dirs,
@@ -88,6 +91,7 @@ impl Shared {
             tasks: TaskTracker::new(),
             gate,
             keys,
+            adapters,
             registry: RwLock::default(),
         }
     }

@@ -71,7 +71,8 @@ impl Actor {
 
     fn reason_now(&self, state: State) -> Option<String> {
         match state.phase() {
-            Phase::Running | Phase::Starting | Phase::Declared => None,
+            Phase::Running => self.gate.reason().map(|why| format!("its terminal takes nothing: {why}")),
+            Phase::Starting | Phase::Declared => None,
             _ => self.reason.clone(),
         }
     }
