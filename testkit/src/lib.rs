@@ -4,12 +4,14 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::panic, clippy::expect_used, reason = "a test that cannot go on ends at once")]
 
+pub mod agents;
 mod alone;
 mod callers;
 mod connection;
 mod evidence;
 pub mod forgery;
 mod manifests;
+pub mod model;
 mod node;
 pub mod observe;
 pub mod peers;
