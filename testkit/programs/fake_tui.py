@@ -91,19 +91,23 @@ class Tui:
                 elif key >= " ":
                     self.text += key
 
+    def follow(self, word):
+        self.mode = word
+        if word == "draft":
+            self.text = "half a tho"
+
     def run(self):
         tty.setraw(0)
         os.write(1, b"\x1b[?2004h")
         rest = b""
+        self.follow(control())
         self.draw()
         while True:
             ready, _, _ = select.select([0], [], [], 0.05)
             word = control()
             changed = word != self.mode
             if changed:
-                self.mode = word
-                if word == "draft":
-                    self.text = "half a tho"
+                self.follow(word)
             if ready:
                 rest += os.read(0, 65536)
                 try:
