@@ -1,15 +1,17 @@
 //! Real terminal programs, typed into by their adapters, against the scripted model server.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
+use edgeplane_os::wait::{Deadline, until};
 use edgeplane_testkit::{
     Node,
     agents::{Launch, Programs},
     model::{Hold, ModelServer, Reply, Rule, Script},
-    wait::eventually,
+    wait::{PATIENCE, eventually},
 };
 use edgeplane_types::{Activity, Evidence};
+use edgeplane_wire::{api::agent::AgentParams, catalogue::AgentSnapshot};
 
 /// The folders of a program.
 fn folders(node: &Node, name: &str) -> (PathBuf, PathBuf) {
@@ -34,15 +36,25 @@ fn run(node: &Node, name: &str, launch: &Launch, work: &std::path::Path) {
     activity(node, name, Activity::Idle);
 }
 
+/// Waits as `eventually` does, and shows the screen and what waits if it does not come.
+fn or_show(node: &Node, name: &str, what: &str, condition: impl FnMut() -> bool) {
+    if until(Deadline::after(PATIENCE), condition) {
+        return;
+    }
+    let screen = node.connect().call::<AgentSnapshot>(&AgentParams { agent: name.into() });
+    let waiting: Vec<_> = node.inbox(name).into_iter().map(|message| message.reason).collect();
+    panic!("not in time: {what}: {waiting:?}\n{}", screen.recorded);
+}
+
 fn activity(node: &Node, name: &str, state: Activity) {
-    eventually(&format!("{name} is {state:?}"), || {
+    or_show(node, name, &format!("{name} is {state:?}"), || {
         let status = node.get(name).status;
         (status.activity, status.activity_evidence) == (state, Evidence::Screen)
     });
 }
 
 fn injected(node: &Node, name: &str, count: usize) {
-    eventually(&format!("{count} messages of {name} are injected"), || {
+    or_show(node, name, &format!("{count} messages of {name} are injected"), || {
         node.count(name, "message.injected") == count
     });
     assert_eq!(node.count(name, "message.ambiguous"), 0);

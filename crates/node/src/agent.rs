@@ -13,6 +13,7 @@ mod facts;
 mod health;
 mod input_gate;
 mod input_recall;
+mod input_step;
 mod life;
 mod link;
 mod memory;

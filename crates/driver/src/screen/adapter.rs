@@ -79,6 +79,8 @@ pub struct Adapter {
 /// Where the text is that somebody is about to submit.
 #[derive(Debug, Clone)]
 pub(super) struct ComposerRule {
+    /// Whether its first sign is never faint.
+    pub(super) bright: bool,
     pub(super) above: Option<Regex>,
     pub(super) prompt: Regex,
     pub(super) more: Option<Regex>,
@@ -137,6 +139,8 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ComposerFile {
+    #[serde(default)]
+    bright: bool,
     above: Option<Spanned<String>>,
     prompt: Spanned<String>,
     more: Option<Spanned<String>>,
@@ -257,6 +261,7 @@ impl Adapter {
             return Err(source.error(rule.span().start, format!("an adapter has at most {RULES_MAX} rules")));
         }
         let composer = ComposerRule {
+            bright: file.composer.bright,
             above: source.maybe(file.composer.above.as_ref())?,
             prompt: source.pattern(&file.composer.prompt)?,
             more: source.maybe(file.composer.more.as_ref())?,

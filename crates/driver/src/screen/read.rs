@@ -162,6 +162,11 @@ fn find_composer(rule: &ComposerRule, view: &ScreenView) -> Option<Composer> {
 fn composer_at(rule: &ComposerRule, view: &ScreenView, start: usize, cursor: usize) -> Option<Composer> {
     let first = view.rows.get(start)?;
     let prompt = rule.prompt.find(&first.text).filter(|found| found.start() == 0)?;
+    // A transcript may show what was submitted behind the same sign; there the sign is faint.
+    let sign = first.text.chars().position(|letter| !letter.is_whitespace())?;
+    if rule.bright && first.is_faint(sign) {
+        return None;
+    }
     if let Some(above) = &rule.above {
         let row = view.rows.get(start.checked_sub(1)?)?;
         above.find(&row.text)?;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{
     Actor,
     delivery::{self, Mark},
-    input_gate::{ATTEMPT_AFTER_DOUBT, Entry, Stage, Step},
+    input_step::{ATTEMPT_AFTER_DOUBT, Entry, Stage, Step},
 };
 
 /// The last stage of a message in a recording, and how much of it.
