@@ -38,7 +38,15 @@ components() {
   component fmt rustfmt && component clippy clippy
 }
 
+# Without them, where no registry can be reached, the tests that need them say that they show nothing.
+agents() {
+  if ! scripts/agents.sh && [ "${EDGEPLANE_REQUIRE_AGENTS:-}" = 1 ]; then
+    return 1
+  fi
+}
+
 step 'toolchain components' components
+step 'agent programs' agents
 step 'format' cargo fmt --all --check
 step 'floors' cargo xtask floors
 step 'tidy' cargo xtask tidy

@@ -4,6 +4,7 @@
 
 mod real_agents {
     pub(crate) mod peer;
+    pub(crate) mod terminal;
 }
 
 use std::{
@@ -16,7 +17,10 @@ use edgeplane_testkit::{
     agents::{CodexMode, Launch, Programs},
     model::{Hold, ModelServer, Reply, Rule, Script},
 };
-use real_agents::peer::{Peer, text_of};
+use real_agents::{
+    peer::{Peer, text_of},
+    terminal::Terminal,
+};
 use serde_json::{Value, json};
 
 /// A prompt that no program may change: a header as EdgePlane writes it, several lines, more than ASCII.
@@ -238,4 +242,76 @@ fn gemini_prompt_answers_once() {
 #[test]
 fn claude_prompt_answers_once() {
     answers_once("claude -p", Programs::claude_prompt);
+}
+
+/// A program on a terminal shows the scripted text, and the model gets exactly what was typed.
+#[track_caller]
+fn answers_on_a_terminal(name: &str, ready: &str, launch: fn(&Programs, &Folders, u16) -> Launch) {
+    let Some(programs) = Programs::find_or_skip(name) else { return };
+    let server = ModelServer::start(Script::new().rule(Rule::on("say hello").says("Hello there.")));
+    let folders = folders();
+    let launch = launch(&programs, &folders, server.port());
+    let mut terminal = Terminal::start(&launch, &folders.work);
+    terminal.wait_for(ready);
+    terminal.enter("say hello, please");
+    terminal.wait_for("Hello there.");
+    assert_eq!(server.received_prompts(), ["say hello, please"]);
+}
+
+#[test]
+fn codex_answers_on_a_terminal() {
+    answers_on_a_terminal("codex", "Ask Codex to do anything", |programs, folders, port| {
+        programs.codex(&folders.home, &folders.work, port)
+    });
+}
+
+#[test]
+fn gemini_answers_on_a_terminal() {
+    answers_on_a_terminal("gemini", "Type your message", |programs, folders, port| {
+        programs.gemini(&folders.home, port)
+    });
+}
+
+#[test]
+fn claude_answers_on_a_terminal() {
+    answers_on_a_terminal("claude", "❯", |programs, folders, port| {
+        programs.claude(&folders.home, &folders.work, port)
+    });
+}
+
+/// A program that nobody has configured says so, at the latest when it is prompted, and is not blamed for it.
+#[track_caller]
+fn wants_to_be_authenticated(program: &Program, credentials: &[&str]) {
+    let Some(programs) = Programs::find_or_skip(program.name) else { return };
+    let folders = folders();
+    let mut launch = (program.launch)(&programs, &folders.home, 9);
+    launch.env.retain(|(name, _)| !credentials.contains(&name.as_str()));
+    for settings in [".codex", ".gemini"] {
+        let _none = fs::remove_dir_all(folders.home.join(settings));
+    }
+    let mut peer = Peer::start(&launch, &folders.home, &folders.work);
+    peer.call("initialize", &json!({ "protocolVersion": 1, "clientCapabilities": {} }));
+    let place = json!({ "cwd": folders.work, "mcpServers": [] });
+    let error = match peer.try_call("session/new", &place) {
+        Ok(session) => {
+            peer.try_call("session/prompt", &prompt(&session["sessionId"], "say hello")).unwrap_err()
+        }
+        Err(error) => error,
+    };
+    assert_eq!(error["code"], -32000, "{error}");
+}
+
+#[test]
+fn codex_acp_wants_to_be_authenticated() {
+    wants_to_be_authenticated(&CODEX, &[]);
+}
+
+#[test]
+fn gemini_acp_wants_to_be_authenticated() {
+    wants_to_be_authenticated(&GEMINI, &["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"]);
+}
+
+#[test]
+fn claude_acp_wants_to_be_authenticated() {
+    wants_to_be_authenticated(&CLAUDE, &["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"]);
 }

@@ -110,7 +110,7 @@ impl Responses {
         format!("msg_{}_{}", self.answer.id, self.output.len())
     }
 
-    fn message(&self, status: &str, content: Value) -> Value {
+    fn message(&self, status: &str, content: &Value) -> Value {
         json!({
             "id": self.message_id(), "type": "message", "status": status,
             "role": "assistant", "content": content,
@@ -119,7 +119,7 @@ impl Responses {
 
     fn open_text(&mut self) -> Vec<String> {
         let (item_id, output_index) = (self.message_id(), self.output.len());
-        let item = self.message("in_progress", json!([]));
+        let item = self.message("in_progress", &json!([]));
         let part = output_text("");
         vec![
             self.event("response.output_item.added", json!({ "output_index": output_index, "item": item })),
@@ -135,7 +135,7 @@ impl Responses {
         let done = self.output.len();
         let Some(Part::Text(text)) = self.answer.parts.get(done).cloned() else { return Vec::new() };
         let (item_id, part) = (self.message_id(), output_text(&text));
-        let item = self.message("completed", json!([part]));
+        let item = self.message("completed", &json!([part]));
         self.output.push(item.clone());
         let at = json!({ "item_id": item_id, "output_index": done, "content_index": 0 });
         vec![

@@ -29,11 +29,14 @@ impl Script {
     }
 }
 
+/// A condition on a request and one text that the user said in it.
+type Condition = dyn Fn(&Asked, &str) -> bool + Send + Sync;
+
 /// Whether a rule is for a request in which the user said this last.
 #[derive(Clone)]
 enum Fits {
     Contains(String),
-    Holds(Arc<dyn Fn(&Asked, &str) -> bool + Send + Sync>),
+    Holds(Arc<Condition>),
 }
 
 impl fmt::Debug for Fits {

@@ -1,3 +1,5 @@
+//! The server as a plain client sees it: each dialect, and each way to fail.
+
 use serde_json::Value;
 
 use super::*;

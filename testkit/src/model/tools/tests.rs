@@ -1,3 +1,5 @@
+//! Tools of several programs, and which call the script becomes there.
+
 use serde_json::json;
 
 use super::*;
