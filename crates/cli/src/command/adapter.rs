@@ -91,7 +91,7 @@ fn list(context: &mut Context) -> anyhow::Result<Outcome> {
         let mut table = Table::new(&["NAME", "PROGRAM", "RECORDED FROM", "FILE"]);
         for item in &answer.items {
             let file = item.file.as_deref().unwrap_or("comes along");
-            table.row([cell(&item.name), cell(&item.title), cell(&item.recorded.join(", ")), cell(file)]);
+            table.row([cell(&item.name), cell(&item.title), cell(item.recorded.join(", ")), cell(file)]);
         }
         out.table(&table)?;
         for (name, why) in answer.items.iter().filter_map(|item| Some((&item.name, item.rejected.as_ref()?)))
