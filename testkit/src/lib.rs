@@ -19,6 +19,7 @@ pub mod random;
 pub mod sample;
 pub mod signals;
 mod tokens;
+pub mod tui;
 pub mod wait;
 
 pub use alone::{Alone, alone};

@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Memory(command::memory::MemoryArgs),
     Mcp(command::mcp::McpArgs),
     Policy(command::policy::PolicyArgs),
+    Adapter(command::adapter::AdapterArgs),
     Node(command::node::NodeArgs),
     Token(command::token::TokenArgs),
     Schedule(command::schedule::ScheduleArgs),

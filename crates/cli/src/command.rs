@@ -3,6 +3,7 @@
 //! Owns the way from a command's end to the exit code. Each module below owns one command, its words included.
 
 pub(crate) mod action;
+pub(crate) mod adapter;
 pub(crate) mod agent;
 pub(crate) mod apply;
 pub(crate) mod ask;
@@ -105,6 +106,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Audit(args) => audit::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
+        Command::Adapter(args) => adapter::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),

@@ -9,4 +9,5 @@ pub mod lines;
 pub mod native;
 pub mod notice;
 pub mod render;
+pub mod screen;
 pub mod terminal;

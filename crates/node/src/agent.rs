@@ -12,6 +12,9 @@ mod delivery;
 mod expiry;
 mod facts;
 mod health;
+mod input_gate;
+mod input_recall;
+mod input_step;
 mod life;
 mod link;
 mod memory;
@@ -79,6 +82,8 @@ const LAUNCH_TIME_MAX: Duration = Duration::from_secs(15);
 /// What others know of an agent at any time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Summary {
+    /// Why nothing is typed into its terminal now, if an adapter says so.
+    pub(crate) closed: Option<Arc<str>>,
     pub(crate) phase: Phase,
     pub(crate) desired: Desired,
     pub(crate) epoch: Epoch,
@@ -127,6 +132,12 @@ impl AgentHandle {
     /// What its manifest says that others decide by.
     pub(crate) fn profile(&self) -> Arc<Profile> {
         Arc::clone(&self.profile.borrow())
+    }
+
+    /// Why a message that waits is held back by what its terminal shows, if it is.
+    pub(crate) fn held(&self, row: &edgeplane_store::MessageRow) -> Option<String> {
+        let summary = self.summary.borrow();
+        summary.closed.as_ref().filter(|_| row.waiting).map(|why| format!("held: {why}"))
     }
 
     /// Asks the agent's engine and waits for its answer.
@@ -231,6 +242,7 @@ struct Actor {
     healthy: Option<bool>,
     health: health::Health,
     delivery: delivery::Delivery,
+    gate: input_gate::InputGate,
     expiry: expiry::Expiry,
     pending: actions::Pending,
     schedules: schedules::Schedules,
@@ -262,7 +274,8 @@ pub(crate) struct Birth {
 pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
     let state = birth.life.state();
-    let first = Summary { phase: state.phase(), desired: birth.life.desired(), epoch: state.epoch() };
+    let first =
+        Summary { closed: None, phase: state.phase(), desired: birth.life.desired(), epoch: state.epoch() };
     let (summary, watch) = watch::channel(first);
     let (profile, its_profile) = watch::channel(Arc::new(Profile::of(&birth.manifest)));
     let handle = AgentHandle {
@@ -291,6 +304,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         healthy: left.and_then(|row| row.healthy),
         health: health::Health::default(),
         delivery: delivery::Delivery::default(),
+        gate: input_gate::InputGate::default(),
         expiry: expiry::Expiry::default(),
         pending: actions::Pending::default(),
         schedules: schedules::Schedules::default(),
@@ -406,6 +420,7 @@ impl Actor {
             self.backoff.map(|(at, _)| at),
             launch,
             self.screen_timer(),
+            self.gate_timer(),
             self.health_timer(),
             self.viewers.timer(),
             self.delivery_timer(),
@@ -428,6 +443,7 @@ impl Actor {
             self.launch_timed_out().await;
         }
         self.screen_due(now).await;
+        self.gate_due(now).await;
         self.health_due(now).await;
         self.resynchronise_viewers().await;
         self.delivery_due(now).await;
@@ -492,7 +508,8 @@ impl Actor {
     fn publish(&mut self) {
         let state = self.life.state();
         let epoch = if state.epoch() == Epoch(0) { self.last_epoch } else { state.epoch() };
-        let now = Summary { phase: state.phase(), desired: self.life.desired(), epoch };
+        let (phase, desired) = (state.phase(), self.life.desired());
+        let now = Summary { closed: self.gate.reason(), phase, desired, epoch };
         self.summary.send_if_modified(|was| {
             let changed = *was != now;
             *was = now;

@@ -4,6 +4,7 @@
 //! substrate's; nor rules, which are below it.
 #![forbid(unsafe_code)]
 
+mod adapters;
 mod admission;
 mod agent;
 mod artifact;

@@ -39,6 +39,7 @@ pub(crate) fn need(request: &Request) -> Need {
         | Request::AgentDetach(_)
         | Request::AgentResize(_)
         | Request::AgentSnapshot(_)
+        | Request::AdapterCheck(_)
         | Request::RecordingRead(_) => Need::Scope(Scope::Attach),
         Request::ActionDecide(_) => Need::Scope(Scope::Approve),
         Request::AgentApply(_)
@@ -77,6 +78,7 @@ pub(crate) fn need(request: &Request) -> Need {
         | Request::ScheduleList(_)
         | Request::ScheduleHistory(_)
         | Request::RuleList(_)
+        | Request::AdapterList(_)
         | Request::DecisionExplain(_)
         | Request::RuleCheck(_)
         | Request::TokenList(_)

@@ -3,6 +3,7 @@
 //! It may lag behind the bytes, and says how far it has come. It knows nothing of who watches.
 
 mod plain;
+mod view;
 
 use std::num::NonZeroU16;
 

@@ -13,6 +13,7 @@ use edgeplane_wire::{api::core::Check, rpc::RpcError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    adapters::Adapters,
     agent::AgentHandle,
     caller::{CallingAgent, Living},
     gate::Gate,
@@ -45,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
+    pub(crate) adapters: Adapters,
     registry: RwLock<Registry>,
 }
 
@@ -77,6 +79,7 @@ impl Shared {
         let started_at = record.now();
         let gate = Gate::open(dirs.state.join("policy"), started_at);
         let keys = Keys::new(&dirs.state, identity.id);
+        let adapters = Adapters::new(&dirs.state);
         Self {
             identity,
             dirs,
@@ -92,6 +95,7 @@ impl Shared {
             tasks: TaskTracker::new(),
             gate,
             keys,
+            adapters,
             registry: RwLock::default(),
         }
     }

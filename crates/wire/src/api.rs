@@ -4,6 +4,7 @@
 //! other results are in snake case, like the rest of the protocol.
 
 pub mod action;
+pub mod adapter;
 pub mod agent;
 pub mod core;
 pub mod memory;

@@ -309,6 +309,13 @@ catalogue! {
     "runtime/schedule.remove" ScheduleRemove(api::schedule::ScheduleParams) -> Empty,
         Write, Operator, [NotFound, InvalidState, StorageFull], "0.2";
 
+    /// Lists the terminal adapters that are in force.
+    "runtime/adapter.list" AdapterList(Empty) -> api::adapter::AdaptersResult,
+        Read, Operator, [], "0.3";
+    /// Reads an adapter's text, and tells what it says of a screen.
+    "runtime/adapter.check" AdapterCheck(api::adapter::AdapterCheckParams) -> api::adapter::AdapterCheckResult,
+        Read, Operator, [NotFound, InvalidParams, InvalidState], "0.3";
+
     /// Lists the rules that are in force.
     "policy/rule.list" RuleList(Empty) -> api::policy::RulesResult,
         Read, Operator, [], "0.2";

@@ -15,16 +15,21 @@ use crate::context::Context;
 EXAMPLES:
   edgeplane snapshot reviewer
   edgeplane snapshot reviewer -o json | jq .cursor
+  edgeplane snapshot reviewer --recorded > busy.txt
   watch edgeplane snapshot reviewer")]
 pub(crate) struct SnapshotArgs {
     /// The agent's name or id
     name: String,
+    /// Print it as a recorded screen, for `edgeplane adapter check`
+    #[arg(long)]
+    recorded: bool,
 }
 
 pub(crate) fn run(args: &SnapshotArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let answer = context.ask::<AgentSnapshot>(&AgentParams { agent: args.name.clone() })?;
     context.show(&answer, |out, screen| {
-        let text = screen.text.trim_end_matches('\n');
+        let text = if args.recorded { &screen.recorded } else { &screen.text };
+        let text = text.trim_end_matches('\n');
         Ok(out.text(text).and_then(|()| out.line(""))?)
     })?;
     Ok(Outcome::Done)

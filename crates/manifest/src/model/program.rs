@@ -46,6 +46,10 @@ pub enum Driver {
     },
     /// The program is made for people: messages are typed into its terminal.
     Terminal {
+        /// The name of the adapter that reads the program's screen: nothing is typed then that the screen does not
+        /// allow, and a message counts as injected only when the screen says so. Left out: the screen is not read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adapter: Option<SafeLabel>,
         /// Written before each header line, so that a shell or an interpreter takes it for a comment: `# ` for a
         /// shell. Left out: the header line stands bare.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -31,19 +31,19 @@ use crate::{
 };
 
 /// How long a full shim is left alone before it is offered a message again.
-const FULL_RETRY: Duration = Duration::from_millis(50);
+pub(super) const FULL_RETRY: Duration = Duration::from_millis(50);
 
 /// What is on its way.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
-    in_flight: Option<MessageId>,
+    pub(super) in_flight: Option<MessageId>,
     /// The line of it that a terminal would cut, if it collects lines.
-    too_long: Option<terminal::LineTooLong>,
+    pub(super) too_long: Option<terminal::LineTooLong>,
     pub(super) turns: Turns,
     /// The epoch whose recording was asked what it holds. What it said may stand in the reserve, where no reader
     /// sees it, so it is asked once.
     settled: Option<Epoch>,
-    retry_at: Option<Instant>,
+    pub(super) retry_at: Option<Instant>,
     /// A message that was just accepted into an empty inbox: what is next, without looking it up.
     pub(super) fresh: Option<Fresh>,
 }
@@ -102,6 +102,9 @@ impl Actor {
             if waits {
                 return;
             }
+            if self.is_gated() && !self.gate_lets(&row) {
+                return;
+            }
             if !self.send(row, parts).await {
                 return;
             }
@@ -139,6 +142,10 @@ impl Actor {
             Ok(parts) => parts,
             Err(reason) => return self.settle([Fact::MessageDeadLettered { message_id, reason }]).await,
         };
+        if self.is_gated() {
+            self.enter(&envelope, &parts, attempt);
+            return false;
+        }
         let bytes = self.as_input(&envelope, &parts, attempt);
         if bytes.is_empty() {
             // No session takes it yet.
@@ -181,7 +188,7 @@ impl Actor {
         bytes
     }
 
-    fn content(&self, envelope: &Envelope) -> Result<Vec<Part>, String> {
+    pub(super) fn content(&self, envelope: &Envelope) -> Result<Vec<Part>, String> {
         let digest = envelope.content_digest.parse().map_err(|_bad| "its digest is damaged".to_owned())?;
         let body =
             self.shared.record.look_up(|reader| reader.body(&digest)).map_err(|error| error.message)?;
@@ -223,6 +230,9 @@ impl Actor {
     /// What a shim says became of an input.
     pub(super) async fn input_done(&mut self, id: [u8; 16], outcome: InputOutcome) {
         let message_id = MessageId::from_bytes(id);
+        if self.entered(id, outcome).await {
+            return;
+        }
         if self.expiry_answered(message_id, outcome).await {
             return self.pump().await;
         }
@@ -284,7 +294,8 @@ impl Actor {
         if self.delivery.settled == Some(epoch) {
             return;
         }
-        let Some(marked) = self.marked_waiting(epoch) else { return };
+        let marked = if self.is_gated() { self.doubtful(epoch) } else { self.marked_waiting(epoch) };
+        let Some(marked) = marked else { return };
         let mut facts = Vec::new();
         for (row, mark) in marked {
             // A former daemon may have settled the same end, and let the message wait again.
@@ -304,6 +315,9 @@ impl Actor {
     /// Finds out what a former daemon had on its way in an epoch that lives on. What was written is noted before anything
     /// that its program says of it; what is being written goes before all else.
     pub(super) async fn recall_in_flight(&mut self, epoch: Epoch) {
+        if self.is_gated() {
+            return self.recall_entry(epoch).await;
+        }
         let mut begun = None;
         let mut written = Vec::new();
         for (row, mark) in self.marked_waiting(epoch).unwrap_or_default() {
@@ -337,7 +351,12 @@ impl Actor {
         if mark == Mark::Whole {
             return vec![injected(message_id, epoch)];
         }
-        let reason = "the epoch ended while the message was being written".to_owned();
+        self.doubt(row, epoch, "the epoch ended while the message was being written".to_owned())
+    }
+
+    /// What follows of a message of which nobody can know whether it was written.
+    pub(super) fn doubt(&self, row: &MessageRow, epoch: Epoch, reason: String) -> Vec<Fact> {
+        let message_id = row.envelope.id;
         let ambiguous = Fact::MessageAmbiguous { message_id, epoch, reason };
         match self.manifest.spec.delivery.ambiguous {
             // Once more, not for ever: a message whose second attempt ends so too may be what ends the program.
@@ -353,12 +372,12 @@ impl Actor {
 }
 
 /// Whether a crash left unknown, in this epoch or one before, whether the message was written.
-fn is_ambiguous(row: &MessageRow) -> bool {
+pub(super) fn is_ambiguous(row: &MessageRow) -> bool {
     row.receipts.iter().any(|receipt| receipt.rung == Rung::Ambiguous)
 }
 
 /// Whether a message was on its way before: it was written to a program whose turn was cut short, or may have been.
-fn was_tried(row: &MessageRow) -> bool {
+pub(super) fn was_tried(row: &MessageRow) -> bool {
     is_ambiguous(row) || row.receipts.iter().any(|receipt| receipt.rung == Rung::Injected)
 }
 
@@ -369,13 +388,13 @@ pub(super) fn injected(message_id: MessageId, epoch: Epoch) -> Fact {
 
 /// What a recording says of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+pub(super) enum Mark {
     Begun,
     Whole,
 }
 
 /// What a recording says of the messages in it, by their ids.
-fn marks(dir: &std::path::Path) -> BTreeMap<MessageId, Mark> {
+pub(super) fn marks(dir: &std::path::Path) -> BTreeMap<MessageId, Mark> {
     let mut found = BTreeMap::new();
     let all = recordings::segments(dir).unwrap_or_default();
     let mut begun: Option<MessageId> = None;

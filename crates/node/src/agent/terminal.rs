@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use edgeplane_driver::{
     notice::{NoticeStyle, notice_lines},
     render::Rendered,
+    screen::Fixture,
     terminal,
 };
 use edgeplane_manifest::{Driver, Notice};
@@ -99,7 +100,7 @@ impl Actor {
     }
 
     /// Brings the model up to the last byte taken in.
-    async fn show_all(&mut self) {
+    pub(super) async fn show_all(&mut self) {
         let Some(live) = &mut self.live else { return };
         let Some((cols, rows)) = live.size else { return };
         let screen = live.screen.take().unwrap_or_else(|| Screen::new(cols, rows, 0));
@@ -281,6 +282,7 @@ impl Actor {
             offset: screen.offset(),
             head: live.head,
             title: screen.title().to_owned(),
+            recorded: Fixture { program: String::new(), view: screen.view() }.text(),
         })
     }
 }

@@ -80,7 +80,10 @@ impl Actor {
 
     fn reason_now(&self, state: State) -> Option<String> {
         match state.phase() {
-            Phase::Running => self.acp().and_then(|acp| acp.failure()).map(str::to_owned),
+            Phase::Running => match self.acp().and_then(|acp| acp.failure()) {
+                Some(why) => Some(why.to_owned()),
+                None => self.gate.reason().map(|why| format!("its terminal takes nothing: {why}")),
+            },
             Phase::Starting | Phase::Declared => None,
             _ => self.reason.clone(),
         }

@@ -141,6 +141,8 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentDetach(params) => raw(methods::terminals::detach(session, &params)?),
         Request::AgentWrite(params) => raw(methods::terminals::write(session, params).await?),
         Request::AgentResize(params) => raw(methods::terminals::resize(session, params).await?),
+        Request::AdapterList(_) => raw(methods::adapters::list(session).await?),
+        Request::AdapterCheck(params) => raw(methods::adapters::check(session, params).await?),
         Request::AgentSnapshot(params) => raw(methods::terminals::snapshot(session, &params).await?),
         Request::RecordingRead(params) => raw(methods::terminals::recording(session, params).await?),
         Request::MemoryGet(params) => methods::memory::get(session, params).await,

@@ -1,6 +1,7 @@
 //! The methods of the catalogue, one module a profile or object.
 
 pub(super) mod actions;
+pub(super) mod adapters;
 pub(super) mod agents;
 pub(super) mod apply;
 pub(super) mod ask;

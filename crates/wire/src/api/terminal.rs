@@ -108,6 +108,9 @@ pub struct SnapshotResult {
     pub head: u64,
     /// The window title that the program set.
     pub title: String,
+    /// The screen as the rules of terminal adapters see it, in the form of a recorded screen.
+    #[serde(default)]
+    pub recorded: String,
 }
 
 /// Reads a recording.

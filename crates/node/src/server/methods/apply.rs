@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
-    FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm, SourceFile, Sourced,
-    parse_set,
+    Driver, FilePath, Manifest, Notice, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm,
+    SourceFile, Sourced, parse_set,
 };
 use edgeplane_types::{
     AgentName, Desired, ErrorName, Fact, Generation, Phase, StreamName, Tenant, fact::Cause,
@@ -44,7 +44,7 @@ pub(in crate::server) async fn apply(
     session: &Session,
     params: ApplyParams,
 ) -> Result<ApplyResult, RpcError> {
-    let (manifests, documents) = read(&params)?;
+    let (manifests, documents) = read(session, &params)?;
     let plans = plan(session, manifests).await?;
     let schedules = schedules::plan(session, &plans, documents)?;
     let described = schedules.iter().flat_map(SchedulePlan::describe).collect();
@@ -119,7 +119,10 @@ async fn update(
 }
 
 /// Reads the documents; everything that is wrong comes back at once.
-fn read(params: &ApplyParams) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleManifest>>), RpcError> {
+fn read(
+    session: &Session,
+    params: &ApplyParams,
+) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleManifest>>), RpcError> {
     if params.documents.is_empty() {
         return Err(RpcError::new(ErrorName::InvalidParams, "nothing to apply"));
     }
@@ -145,6 +148,13 @@ fn read(params: &ApplyParams) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleMani
             return Err(RpcError::new(ErrorName::InvalidManifest, lines.join("\n"))
                 .hint("nothing was changed; lines and columns are those of the rules' own text"));
         }
+        if let Driver::Terminal { adapter: Some(name), .. } = &resolved.spec.driver
+            && session.shared.adapters.get(name.as_str()).is_none()
+        {
+            let error = format!("{}:{}: there is no adapter `{name}`", found.file, found.line);
+            return Err(RpcError::new(ErrorName::InvalidManifest, error)
+                .hint("`edgeplane adapter list` shows those there are"));
+        }
         if let Some(what) = not_served(&resolved) {
             let error = format!("{}:{}: {what} is not served by this version", found.file, found.line);
             return Err(RpcError::new(ErrorName::InvalidManifest, error));
@@ -157,6 +167,9 @@ fn read(params: &ApplyParams) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleMani
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
 fn not_served(manifest: &Manifest) -> Option<&'static str> {
     let spec = &manifest.spec;
+    if matches!(spec.driver, Driver::Terminal { adapter: Some(_), notice: Notice::Type, .. }) {
+        return Some("spec.driver.notice: type together with an adapter");
+    }
     if spec.delivery.open_turn == OpenTurn::Ask {
         return Some("spec.delivery.openTurn: ask");
     }

@@ -188,7 +188,7 @@ pub(in crate::server) async fn inbox(
     };
     let profile = agent.profile();
     let shown = |row: MessageRow| {
-        let held = profile.held(&row);
+        let held = profile.held(&row).or_else(|| agent.held(&row));
         view(record, MessageRow { reason: held.or(row.reason.clone()), ..row }, &name)
     };
     let items = found.into_iter().map(shown).collect::<Result<_, _>>()?;
@@ -204,7 +204,9 @@ pub(in crate::server) async fn get(
     let target = row.envelope.target;
     let found = record.look_up(|reader| reader.agent_by_id(&target))?;
     let name = found.map_or_else(|| target.to_string(), |agent| agent.name.to_string());
-    let held = agent(session, &target.to_string()).ok().and_then(|agent| agent.profile().held(&row));
+    let held = agent(session, &target.to_string())
+        .ok()
+        .and_then(|agent| agent.profile().held(&row).or_else(|| agent.held(&row)));
     view(record, MessageRow { reason: held.or(row.reason.clone()), ..row }, &name)
 }
 

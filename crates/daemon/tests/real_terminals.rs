@@ -1,0 +1,139 @@
+//! Real terminal programs, typed into by their adapters, against the scripted model server.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
+
+use std::{fmt::Write as _, fs, path::PathBuf};
+
+use edgeplane_os::wait::{Deadline, until};
+use edgeplane_testkit::{
+    Node,
+    agents::{Launch, Programs},
+    model::{Hold, ModelServer, Reply, Rule, Script},
+    wait::{PATIENCE, eventually},
+};
+use edgeplane_types::{Activity, Evidence};
+use edgeplane_wire::{api::agent::AgentParams, catalogue::AgentSnapshot};
+
+/// The folders of a program.
+fn folders(node: &Node, name: &str) -> (PathBuf, PathBuf) {
+    let (home, work) = (node.scratch().join(name).join("home"), node.scratch().join(name).join("work"));
+    fs::create_dir_all(&home).unwrap();
+    fs::create_dir_all(&work).unwrap();
+    (home, work)
+}
+
+fn run(node: &Node, name: &str, launch: &Launch, work: &std::path::Path) {
+    let mut text = format!(
+        "apiVersion: edgeplane.dev/v1alpha1\nkind: Agent\nmetadata: {{ name: {name} }}\nspec:\n  \
+         driver: {{ type: terminal, adapter: {name} }}\n  terminal: {{ cols: 100, rows: 30 }}\n  cwd: {}\n  \
+         stop: {{ grace: 500ms }}\n  command: {}\n  env:\n",
+        work.display(),
+        serde_json::to_string(&launch.argv).unwrap()
+    );
+    for (variable, value) in launch.env.iter().filter(|(variable, _)| variable != "TERM") {
+        writeln!(text, "    {variable}: {}", serde_json::to_string(value).unwrap()).unwrap();
+    }
+    node.run(name, &text);
+    activity(node, name, Activity::Idle);
+}
+
+/// Waits as `eventually` does, and shows the screen and what waits if it does not come.
+fn or_show(node: &Node, name: &str, what: &str, condition: impl FnMut() -> bool) {
+    if until(Deadline::after(PATIENCE), condition) {
+        return;
+    }
+    let screen = node.connect().call::<AgentSnapshot>(&AgentParams { agent: name.into() });
+    let waiting: Vec<_> = node.inbox(name).into_iter().map(|message| message.reason).collect();
+    panic!("not in time: {what}: {waiting:?}\n{}", screen.recorded);
+}
+
+fn activity(node: &Node, name: &str, state: Activity) {
+    or_show(node, name, &format!("{name} is {state:?}"), || {
+        let status = node.get(name).status;
+        (status.activity, status.activity_evidence) == (state, Evidence::Screen)
+    });
+}
+
+fn injected(node: &Node, name: &str, count: usize) {
+    or_show(node, name, &format!("{count} messages of {name} are injected"), || {
+        node.count(name, "message.injected") == count
+    });
+    assert_eq!(node.count(name, "message.ambiguous"), 0);
+}
+
+fn held(node: &Node, name: &str, why: &str) {
+    eventually(&format!("{name}: {why}"), || {
+        node.inbox(name).iter().any(|message| message.reason.as_deref().is_some_and(|it| it.contains(why)))
+    });
+}
+
+fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, PathBuf)) {
+    let Some(programs) = Programs::find_or_skip(name) else { return };
+    let hold = Hold::new();
+    let script = Script::new().rule(Rule::on("WAIT").reply(Reply::new().hold(&hold).text("it was let go")));
+    let server = ModelServer::start(script);
+    let node = Node::start();
+    let (launch, work) = launch(&programs, &node, server.port());
+    run(&node, name, &launch, &work);
+    let long: Vec<String> = (1..=50).map(|line| format!("line {line} grüße 你好 🙂 end")).collect();
+    let texts = ["two\nlines", &long.join("\n"), "in the same second"];
+    for text in texts {
+        node.signal(name, text, None);
+    }
+    injected(&node, name, texts.len());
+    for text in texts {
+        eventually("the model was asked it whole", || {
+            server.received_prompts().iter().any(|prompt| prompt.contains(text))
+        });
+    }
+    activity(&node, name, Activity::Idle);
+    node.signal(name, "WAIT", None);
+    injected(&node, name, texts.len() + 1);
+    activity(&node, name, Activity::Working);
+    node.signal(name, "after the turn", None);
+    held(&node, name, "a turn runs");
+    hold.release();
+    injected(&node, name, texts.len() + 2);
+    eventually("it came after the turn", || {
+        server.received_prompts().iter().any(|prompt| prompt.contains("after the turn"))
+    });
+    node.verify();
+}
+
+/// Proves TERM-001, TERM-003, TERM-004, TERM-005.
+#[test]
+fn codex_is_given_each_message_whole_and_in_its_turn() {
+    converse("codex", |programs, node, port| {
+        let (home, work) = folders(node, "codex");
+        (programs.codex(&home, &work, port), work)
+    });
+}
+
+/// Proves TERM-001, TERM-003, TERM-004, TERM-005.
+#[test]
+fn gemini_is_given_each_message_whole_and_in_its_turn() {
+    converse("gemini-cli", |programs, node, port| {
+        let (home, work) = folders(node, "gemini-cli");
+        (programs.gemini(&home, port), work)
+    });
+}
+
+/// Proves TERM-005.
+#[test]
+fn a_dialog_of_gemini_is_not_answered() {
+    let name = "gemini-cli";
+    let Some(programs) = Programs::find_or_skip("a dialog of gemini") else { return };
+    let node = Node::start();
+    let (home, work) = folders(&node, name);
+    let touched = work.join("touched");
+    let command = format!("touch {}", touched.display());
+    let script = Script::new().rule(Rule::on("TOUCH").reply(Reply::new().shell(command)).says("it is done"));
+    let server = ModelServer::start(script);
+    run(&node, name, &programs.gemini(&home, server.port()), &work);
+    node.signal(name, "TOUCH", None);
+    activity(&node, name, Activity::AwaitingApproval);
+    node.signal(name, "1", None);
+    node.signal(name, "yes", None);
+    held(&node, name, "a dialog is open");
+    assert!(!touched.exists() && server.tool_results().is_empty());
+    assert_eq!(node.count(name, "message.injected"), 1);
+}

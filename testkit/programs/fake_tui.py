@@ -1,0 +1,123 @@
+"""A terminal program for tests: a transcript, a composer in a frame, a line below it that says what it is doing.
+
+Usage: fake_tui.py CONTROL LOG. It follows the words in the file CONTROL (idle, busy, dialog, quota, deaf, swallow, glyph,
+draft) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
+"""
+import json, os, select, sys, termios, tty
+
+CONTROL, LOG = sys.argv[1], sys.argv[2]
+WIDTH = 60
+LINE = "\u2500" * WIDTH
+
+
+def log(**what):
+    with open(LOG, "a", encoding="utf-8") as out:
+        out.write(json.dumps(what, ensure_ascii=False) + "\n")
+
+
+def control():
+    try:
+        with open(CONTROL, encoding="utf-8") as text:
+            return text.read().strip() or "idle"
+    except FileNotFoundError:
+        return "idle"
+
+
+class Tui:
+    def __init__(self):
+        self.mode, self.text, self.transcript, self.pasting = "idle", "", ["fake tui 1.0"], None
+
+    def draw(self):
+        rows = self.transcript[-6:] + [""]
+        if self.mode == "dialog":
+            rows += ["Allow this?", "  1. Yes", "  2. No"]
+            cursor = len(rows) - 1, 2
+        else:
+            lines = self.text.split("\n")
+            if len(lines) > 10:
+                lines = [f"[pasted {len(lines)} lines]"]
+            shown = []
+            for line in lines:
+                # A character of two columns counts as two.
+                piece, used = "", 0
+                for letter in line:
+                    wide = 2 if ord(letter) >= 0x1100 else 1
+                    if used + wide > WIDTH - 4:
+                        shown.append(piece)
+                        piece, used = "", 0
+                    piece, used = piece + letter, used + wide
+                shown.append(piece)
+            rows.append(LINE)
+            first = len(rows)
+            rows += [("> " if i == 0 else "  ") + line for i, line in enumerate(shown)]
+            cursor = first + len(shown) - 1, 2
+            rows.append(LINE)
+            below = {"busy": "working (esc to stop)", "quota": "quota used up", "glyph": "r\u00e9ady"}
+            rows.append("  " + below.get(self.mode, "ready"))
+        out = "\x1b[H\x1b[2J" + "\r\n".join(rows) + f"\x1b[{cursor[0] + 1};{cursor[1] + 1}H"
+        os.write(1, out.encode())
+
+    def enter(self):
+        if self.mode == "deaf":
+            return
+        text, self.text = self.text, ""
+        log(submitted=text)
+        if self.mode != "swallow":
+            self.transcript += text.split("\n")[-3:]
+
+    def take(self, data):
+        while data:
+            if self.pasting is not None:
+                end = data.find("\x1b[201~")
+                if end < 0:
+                    self.pasting += data
+                    return
+                self.text += (self.pasting + data[:end]).replace("\r", "\n")
+                self.pasting, data = None, data[end + 6 :]
+            elif data.startswith("\x1b[200~"):
+                self.pasting, data = "", data[6:]
+            else:
+                key, data = data[0], data[1:]
+                if self.mode == "dialog":
+                    log(dialog=key)
+                elif key == "\r":
+                    self.enter()
+                elif key == "\x15":
+                    self.text = ""
+                elif key == "\x1b":
+                    log(interrupted=True)
+                    with open(CONTROL, "w", encoding="utf-8") as out:
+                        out.write("idle")
+                elif key >= " ":
+                    self.text += key
+
+    def follow(self, word):
+        self.mode = word
+        if word == "draft":
+            self.text = "half a tho"
+
+    def run(self):
+        tty.setraw(0)
+        os.write(1, b"\x1b[?2004h")
+        rest = b""
+        self.follow(control())
+        self.draw()
+        while True:
+            ready, _, _ = select.select([0], [], [], 0.05)
+            word = control()
+            changed = word != self.mode
+            if changed:
+                self.follow(word)
+            if ready:
+                rest += os.read(0, 65536)
+                try:
+                    data, rest = rest.decode(), b""
+                except UnicodeDecodeError as cut:
+                    data, rest = rest[: cut.start].decode(), rest[cut.start :]
+                self.take(data)
+                changed = True
+            if changed:
+                self.draw()
+
+
+Tui().run()

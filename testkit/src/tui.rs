@@ -1,0 +1,82 @@
+//! A terminal program with a composer, a dialog and states that a test chooses, and the adapter that reads it.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::{Node, manifests::terminal};
+
+/// The adapter's file.
+pub const ADAPTER: &str = include_str!("../programs/fake-tui.toml");
+
+const PROGRAM: &str = include_str!("../programs/fake_tui.py");
+
+/// One running program.
+#[derive(Debug)]
+pub struct Tui {
+    /// The agent's name.
+    pub name: String,
+    control: PathBuf,
+    log: PathBuf,
+}
+
+impl Tui {
+    /// Puts the adapter among the node's own and starts the program as an agent, in a state.
+    ///
+    /// # Panics
+    /// If that cannot be done.
+    #[must_use]
+    pub fn start(node: &Node, name: &str, word: &str, more: &str) -> Self {
+        let own = node.state_dir().join("adapters");
+        std::fs::create_dir_all(&own).expect("a folder for adapters");
+        let file = own.join("fake-tui.toml");
+        if !file.exists() {
+            std::fs::write(&file, ADAPTER).expect("the adapter is written");
+        }
+        let program = node.scratch().join("fake_tui.py");
+        std::fs::write(&program, PROGRAM).expect("the program is written");
+        let tui = Self {
+            name: name.to_owned(),
+            control: node.scratch().join(format!("{name}.control")),
+            log: node.scratch().join(format!("{name}.log")),
+        };
+        tui.set(word);
+        let words =
+            [program.as_path(), &tui.control, &tui.log].map(|path| path.to_string_lossy().into_owned());
+        let mut argv = vec!["/usr/bin/env", "python3"];
+        argv.extend(words.iter().map(String::as_str));
+        let text = terminal(name, &argv, more).replace("type: terminal", "type: terminal, adapter: fake-tui");
+        node.run(name, &text);
+        tui
+    }
+
+    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `deaf`, `swallow`, `glyph` or `draft`.
+    ///
+    /// # Panics
+    /// If it cannot be told.
+    pub fn set(&self, word: &str) {
+        // Never seen half written.
+        let next = self.control.with_extension("next");
+        std::fs::write(&next, word).expect("the word is written");
+        std::fs::rename(&next, &self.control).expect("the word is put in place");
+    }
+
+    fn logged(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// What was submitted, oldest first.
+    #[must_use]
+    pub fn submitted(&self) -> Vec<String> {
+        let texts = self.logged();
+        texts.iter().filter_map(|line| line["submitted"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// Keys that its dialog was given.
+    #[must_use]
+    pub fn answers(&self) -> usize {
+        self.logged().iter().filter(|line| line.get("dialog").is_some()).count()
+    }
+}
