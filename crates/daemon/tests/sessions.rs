@@ -401,3 +401,58 @@ fn flood_of_updates_is_recorded_whole_and_holds_up_nobody() {
     let expected: usize = (0..5000).map(|number: u32| format!("{number} ").len()).sum();
     assert_eq!(facts(&node, "turn.completed")[0]["output_bytes"], expected);
 }
+
+/// Proves DRV-019, DRV-020.
+#[test]
+fn idle_agent_rests_and_the_next_message_wakes_it() {
+    let mut node = Node::start();
+    run(&node, &[], "", "hibernate: { idleAfter: 1s }");
+    assert_eq!(said(&node, "say remember me"), "remember me");
+    let pid = node.pid("coder");
+    node.wait("coder", Phase::Hibernated);
+    assert!(!edgeplane_testkit::signals::is_alive(pid));
+    let status = node.get("coder").status;
+    assert_eq!((status.epoch.0, status.process, status.restarts), (1, None, 0));
+    // A daemon that dies meanwhile wakes nobody, and a message wakes it under the next one.
+    node.kill_daemon();
+    node.up();
+    assert_eq!(node.get("coder").status.phase, Phase::Hibernated);
+    assert!(said(&node, "recall").contains("say remember me"));
+    let status = node.get("coder").status;
+    assert_eq!((status.epoch.0, status.continuity), (2, Continuity::Full));
+    let causes: Vec<Value> =
+        facts(&node, "agent.starting").iter().map(|fact| fact["cause"].clone()).collect();
+    assert_eq!(causes, ["manifest", "message"]);
+    assert_eq!(facts(&node, "agent.stopping")[0]["cause"], "idle");
+    node.wait("coder", Phase::Hibernated);
+    node.stop("coder");
+    node.signal_with(&words("coder", "say nothing", Queue));
+    assert_eq!(node.get("coder").status.phase, Phase::Stopped, "who stopped it wants no message to start it");
+    node.verify();
+}
+
+/// Proves DRV-019.
+#[test]
+fn only_who_is_idle_and_can_go_on_rests_by_hand() {
+    let node = Node::start();
+    run(&node, &[], "", "");
+    let hibernate = || node.connect().try_raw("runtime/agent.hibernate", json!({ "agent": "coder" }));
+    node.signal_with(&words("coder", "hold never", Queue));
+    eventually("it works", || node.count("coder", "item.updated") == 1);
+    assert!(hibernate().unwrap_err().message.contains("is not idle: it is in a turn"));
+    node.signal_with(&words("coder", "say over", Interrupt));
+    eventually("it is idle", || ended(&node) == 2);
+    hibernate().unwrap();
+    node.wait("coder", Phase::Hibernated);
+    hibernate().unwrap();
+    node.signal_with(&words("coder", "tool leave", Queue));
+    decide(&node, &asked(&node), &json!({ "verdict": "approve" }));
+    eventually("it woke for it", || ended(&node) == 3);
+
+    let folder = node.scratch().join("coder");
+    node.apply(&acp("coder", &folder, &["load=no"], ("", "")));
+    node.connect().try_raw("runtime/agent.restart", json!({ "agent": "coder" })).unwrap();
+    eventually("another session is there", || facts(&node, "session.opened").len() == 3);
+    let error = hibernate().unwrap_err();
+    assert!(error.message.contains("its program has no session to resume"), "{error}");
+}

@@ -14,6 +14,8 @@ pub enum After {
     Stop,
     /// The next epoch.
     Restart(Cause),
+    /// Rest until a message comes.
+    Hibernate,
     /// The end of the name.
     Retire,
 }
@@ -137,6 +139,8 @@ pub enum Input {
     Freeze,
     /// It is to go on.
     Thaw,
+    /// It is to end until a message comes.
+    Hibernate(Cause),
     /// Its name is to become free.
     Retire,
     /// A person vouches for an empty tree.
@@ -303,6 +307,7 @@ impl Agent {
                     // What was asked for is carried out, however far it had come.
                     (Desired::Retired, _) => Some(After::Retire),
                     (Desired::Stopped, _) => Some(After::Stop),
+                    (Desired::Hibernated, _) => Some(After::Hibernate),
                     (_, Phase::Stopping) => Some(After::Restart(Cause::Recovery)),
                     _ => None,
                 };

@@ -22,9 +22,9 @@ pub use interface::{
 };
 pub use keep::{
     BACKOFF_INITIAL, BACKOFF_JITTER_PERCENT, BACKOFF_MAX, BACKOFF_RESET_AFTER, BREAKER_FAILURES,
-    BREAKER_WITHIN, Backoff, Breaker, ExecProbe, HOOK_TIMEOUT, Health, Hook, HookSet, Limits, OnUnhealthy,
-    PROBE_FAILURES, PROBE_INTERVAL, PROBE_TIMEOUT, PingProbe, Restart, RestartPolicy, STOP_GRACE,
-    STOP_SIGNAL, Stop,
+    BREAKER_WITHIN, Backoff, Breaker, ExecProbe, HOOK_TIMEOUT, Health, Hibernate, Hook, HookSet, Limits,
+    OnUnhealthy, PROBE_FAILURES, PROBE_INTERVAL, PROBE_TIMEOUT, PingProbe, Restart, RestartPolicy,
+    STOP_GRACE, STOP_SIGNAL, Stop,
 };
 pub use program::{
     APPROVAL_TIMEOUT, Driver, ENV_PASSED, ENV_PASSED_PREFIX, EnvValue, McpServer, NativeStdio, Notice,
@@ -140,6 +140,10 @@ pub struct Spec {
     /// When a program that ended is started again.
     #[serde(default = "Restart::standard")]
     pub restart: Restart,
+    /// When it is ended for being idle, until a message comes. Only for a program that can go on with its own session:
+    /// one of the Agent Client Protocol, or one that says `offers.resume`. Left out: never by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hibernate: Option<Hibernate>,
     /// How it is found out that the program no longer works. Left out: only its end is noticed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::{AgentName, SafeLabel, is_nodes_own};
 
 use crate::{
-    Driver, EnvValue, Manifest, PrepareStep, ScheduleBody, ScheduleManifest, Spec, ZoneName, is_env_passed,
+    Driver, EnvValue, Manifest, PrepareStep, ScheduleBody, ScheduleManifest, Spec, StateKind, ZoneName,
+    is_env_passed,
     problem::{Finding, Place, Step, excerpt, field, quoted},
     tree::{Node, Tree},
     words::EnvName,
@@ -236,6 +237,13 @@ fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
             let found = "a ping with another driver".to_owned();
             findings.add(&path(&["spec", "health", "ping"]), found, "the native driver", Some(hint));
         }
+    }
+    let resumes = spec.offers.resume || matches!(spec.driver, Driver::Acp { .. });
+    if spec.hibernate.is_some() && !resumes && spec.state == StateKind::Stateful {
+        let found = "an end for being idle of a program that forgets".to_owned();
+        let expected = "a program that goes on with its own session";
+        let hint = "say `offers: { resume: true }` if it does, or `state: stateless`".to_owned();
+        findings.add(&path(&["spec", "hibernate"]), found, expected, Some(hint));
     }
     let recording = &spec.recording;
     if recording.keep.bytes < recording.segment_bytes {

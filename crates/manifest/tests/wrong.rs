@@ -192,6 +192,8 @@ fn drivers_and_substrates() {
         &[(5, "spec.driver.mcpServers[0].headers", "`headers` beside `url` only")],
     );
     check(&driven("{type: terminal, submit: ''}"), &[(5, "spec.driver.submit", "found an empty text")]);
+    let forgets = "a program that goes on with its own session";
+    check_spec("hibernate: {idleAfter: 1h}", &[(SPEC, "spec.hibernate", forgets)]);
     check_spec("substrate: {type: tmux}", &[(SPEC, "spec.substrate.type", "substrate `tmux` is not served")]);
 }
 

@@ -12,6 +12,7 @@ mod delivery;
 mod expiry;
 mod facts;
 mod health;
+mod hibernation;
 mod input_gate;
 mod input_recall;
 mod input_step;
@@ -241,6 +242,7 @@ struct Actor {
     activity: ActivityReport,
     healthy: Option<bool>,
     health: health::Health,
+    idleness: hibernation::Idleness,
     delivery: delivery::Delivery,
     gate: input_gate::InputGate,
     expiry: expiry::Expiry,
@@ -303,6 +305,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         activity: ActivityReport::UNKNOWN,
         healthy: left.and_then(|row| row.healthy),
         health: health::Health::default(),
+        idleness: hibernation::Idleness::default(),
         delivery: delivery::Delivery::default(),
         gate: input_gate::InputGate::default(),
         expiry: expiry::Expiry::default(),
@@ -429,6 +432,7 @@ impl Actor {
             self.schedules.timer(),
             self.unrecorded_timer(),
             self.acp_timer(),
+            self.rest_timer(),
         ];
         times.into_iter().flatten().min()
     }
@@ -452,6 +456,7 @@ impl Actor {
         self.schedules_due(now).await;
         self.unrecorded_due(now).await;
         self.acp_due(now).await;
+        self.rest_due(now).await;
     }
 
     async fn command(&mut self, command: Command) {

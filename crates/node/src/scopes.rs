@@ -49,6 +49,7 @@ pub(crate) fn need(request: &Request) -> Need {
         | Request::AgentRestart(_)
         | Request::AgentFreeze(_)
         | Request::AgentUnfreeze(_)
+        | Request::AgentHibernate(_)
         | Request::AgentRetire(_)
         | Request::AgentRelease(_)
         | Request::DeadLetterReplay(_)

@@ -79,6 +79,8 @@ pub struct SessionRow {
     pub native_id: Option<String>,
     /// The epoch in which it was opened or gone on with last.
     pub opened_in: Option<Epoch>,
+    /// Whether another epoch could go on with it.
+    pub resumable: bool,
     /// The program and its version, as it said them then.
     pub program: Option<String>,
     /// Why there is no session in the epoch.

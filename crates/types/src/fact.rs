@@ -159,6 +159,10 @@ pub enum Cause {
     Probe,
     /// The manifest changed.
     Update,
+    /// It was idle for as long as its manifest allows.
+    Idle,
+    /// A message came for it.
+    Message,
     /// The node found it so when it started.
     Recovery,
 }
@@ -404,6 +408,8 @@ pub enum Fact {
         program: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<String>,
+        #[serde(default)]
+        resumable: bool,
         details_digest: String,
         details_bytes: u64,
     },

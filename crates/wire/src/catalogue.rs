@@ -214,6 +214,9 @@ catalogue! {
     /// Lets a frozen agent go on.
     "runtime/agent.unfreeze" AgentUnfreeze(api::agent::ChangeParams) -> api::agent::ChangeResult,
         Write, Governed, [PolicyBlocked, NotFound, InvalidState], "0.1";
+    /// Ends an idle agent until a message comes for it; its context is what its program can go on with.
+    "runtime/agent.hibernate" AgentHibernate(api::agent::ChangeParams) -> api::agent::ChangeResult,
+        Write, Governed, [PolicyBlocked, NotFound, InvalidState], "0.1";
     /// Ends an agent and frees its name; its history stays.
     "runtime/agent.retire" AgentRetire(api::agent::ChangeParams) -> api::agent::ChangeResult,
         Write, Operator, [NotFound, InvalidState, StorageFull], "0.1";

@@ -55,6 +55,8 @@ pub struct Opened {
     pub program: Option<String>,
     /// Why a former session was not gone on with, if one was asked for.
     pub lost: Option<String>,
+    /// Whether another start of the program could go on with it.
+    pub resumable: bool,
     /// What the program said of itself and of the session.
     pub details: Value,
 }
@@ -207,12 +209,7 @@ impl Session {
     }
 
     fn open(&mut self) -> Vec<Act> {
-        let capabilities = self.offered.get("agentCapabilities");
-        let loads = capabilities.and_then(|of| of.get("loadSession")).and_then(Value::as_bool) == Some(true);
-        let resume = capabilities.and_then(|of| of.pointer("/sessionCapabilities/resume"));
-        let resumes = resume.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false));
-        let way = if resumes { Some(Asked::Resume) } else { loads.then_some(Asked::Load) };
-        match (self.wanted.former.clone(), way) {
+        match (self.wanted.former.clone(), self.way_back()) {
             (Some(former), Some(way)) => {
                 self.state = State::Opening;
                 let Wanted { cwd, servers, .. } = &self.wanted;
@@ -224,6 +221,17 @@ impl Session {
             }
             (None, _) => self.new_session(),
         }
+    }
+
+    /// The way to a former session that the program offers.
+    fn way_back(&self) -> Option<Asked> {
+        let capabilities = self.offered.get("agentCapabilities")?;
+        let resume = capabilities.pointer("/sessionCapabilities/resume");
+        if resume.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false)) {
+            return Some(Asked::Resume);
+        }
+        let loads = capabilities.get("loadSession").and_then(Value::as_bool) == Some(true);
+        loads.then_some(Asked::Load)
     }
 
     fn new_session(&mut self) -> Vec<Act> {
@@ -329,8 +337,8 @@ impl Session {
         let details = json!({ "initialize": self.offered, "session": self.opened });
         let bytes = details.to_string().len();
         let details = if bytes > DETAILS_BYTES_MAX { json!({ "tooLarge": bytes }) } else { details };
-        let lost = self.lost.take();
-        vec![Act::Opened(Box::new(Opened { session, way: self.way, program, lost, details }))]
+        let (lost, resumable) = (self.lost.take(), self.way_back().is_some());
+        vec![Act::Opened(Box::new(Opened { session, way: self.way, program, lost, resumable, details }))]
     }
 
     /// Nothing but a person can help.

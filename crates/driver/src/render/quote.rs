@@ -216,6 +216,8 @@ fn cause_word(cause: Cause) -> &'static str {
         Cause::Probe => "probe",
         Cause::Update => "update",
         Cause::Recovery => "recovery",
+        Cause::Idle => "idle",
+        Cause::Message => "message",
     }
 }
 

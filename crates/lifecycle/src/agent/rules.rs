@@ -19,6 +19,7 @@ impl Turn {
             Input::Restart(cause) => self.restart(cause),
             Input::Freeze => self.freeze(),
             Input::Thaw => self.thaw(),
+            Input::Hibernate(cause) => self.hibernate(cause),
             Input::Retire => self.retire(),
             Input::Release => self.release(),
             Input::Launched(epoch) => self.launched(epoch),
@@ -115,12 +116,12 @@ impl Turn {
 
     fn stop(&mut self, cause: Cause) -> Result<(), Illegal> {
         match self.agent.state {
-            State::Declared
-            | State::Stopped(_)
-            | State::Failed(_)
-            | State::Hibernated(_)
-            | State::Quarantined(_) => {
+            State::Declared | State::Stopped(_) | State::Failed(_) | State::Quarantined(_) => {
                 self.desire_ended();
+            }
+            State::Hibernated(epoch) => {
+                self.desire_ended();
+                self.ended(State::Stopped(epoch));
             }
             State::Backoff(epoch) => {
                 self.desire_ended();
@@ -229,6 +230,31 @@ impl Turn {
         }
     }
 
+    /// Only what runs is put to rest: whatever else it is doing comes first.
+    fn hibernate(&mut self, cause: Cause) -> Result<(), Illegal> {
+        match self.agent.state {
+            State::Running(epoch) if self.agent.desired == Desired::Running => {
+                self.desire(Desired::Hibernated);
+                self.begin_stop(epoch, cause, After::Hibernate);
+                Ok(())
+            }
+            State::Hibernated(_)
+            | State::Stopping { after: After::Hibernate, .. }
+            | State::Unobservable { stopping: Some(After::Hibernate), .. } => Ok(()),
+            State::Running(_)
+            | State::Declared
+            | State::Starting(_)
+            | State::Frozen(_)
+            | State::Backoff(_)
+            | State::Unobservable { .. }
+            | State::Stopping { .. }
+            | State::Stopped(_)
+            | State::Failed(_)
+            | State::Quarantined(_)
+            | State::Retired => self.refuse(),
+        }
+    }
+
     fn retire(&mut self) -> Result<(), Illegal> {
         match self.agent.state {
             State::Declared | State::Stopped(_) | State::Failed(_) | State::Hibernated(_) => {
@@ -278,13 +304,12 @@ impl Turn {
     fn ended(&mut self, state: State) {
         self.agent.state = state;
         match state {
-            State::Stopped(_) => self.note(Note::Stopped),
+            State::Stopped(_) | State::Hibernated(_) => self.note(Note::Stopped),
             State::Retired => self.note(Note::Retired),
             State::Declared
             | State::Starting(_)
             | State::Running(_)
             | State::Frozen(_)
-            | State::Hibernated(_)
             | State::Backoff(_)
             | State::Unobservable { .. }
             | State::Stopping { .. }
@@ -423,6 +448,7 @@ impl Turn {
     fn after_stop(&mut self, epoch: Epoch, after: After, ran_ms: u64) {
         match after {
             After::Stop => self.at_rest(epoch),
+            After::Hibernate => self.ended(State::Hibernated(epoch)),
             After::Retire => {
                 self.ended(State::Stopped(epoch));
                 self.ended(State::Retired);

@@ -68,6 +68,15 @@ impl Restart {
     }
 }
 
+/// When an idle agent is ended to free its memory, until a message comes for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Hibernate {
+    /// For how long nothing happened: no turn, no message, no output, nobody who watches and nobody who is asked.
+    #[schemars(extend("x-edgeplane-min" = "1s", "x-edgeplane-max" = "30d"))]
+    pub idle_after: DurationMs,
+}
+
 /// After which ends a program is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

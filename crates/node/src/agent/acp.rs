@@ -52,6 +52,8 @@ pub(super) struct Acp {
     untold: bool,
     /// Whether the session is a former one in which nothing was asked yet: some say its history behind their answer.
     is_replayed: bool,
+    /// Whether another epoch could go on with the session.
+    is_resumable: bool,
     /// Questions for leave that wait, by the place of their line.
     asked: BTreeMap<u64, acp::Permission>,
     /// Lines that could not be used.
@@ -69,6 +71,7 @@ impl Acp {
             turn: turn::Turn::default(),
             untold: false,
             is_replayed: false,
+            is_resumable: false,
             asked: BTreeMap::new(),
             offences: 0,
             program: None,
@@ -83,6 +86,11 @@ impl Acp {
     /// Why there is no session, if there will be none.
     pub(super) fn failure(&self) -> Option<&str> {
         self.session.failure()
+    }
+
+    /// Whether another epoch of the program could go on with the session.
+    pub(super) fn can_go_on(&self) -> bool {
+        self.is_ready() && self.is_resumable
     }
 
     /// The program's own name for its session.
@@ -170,6 +178,7 @@ impl Actor {
         let known = row.filter(|row| row.epoch == epoch);
         let Some(wanted) = self.wanted_session() else { return };
         self.gather_past(epoch).await;
+        let is_resumable = known.as_ref().is_some_and(|row| row.resumable);
         let session = match known {
             Some(row) => match (row.failure, row.native_id.filter(|_| row.opened_in == Some(epoch))) {
                 (Some(why), _) => Session::hopeless(wanted, why),
@@ -180,7 +189,7 @@ impl Actor {
             None => return self.greet_acp(),
         };
         if let Some(live) = &mut self.live {
-            live.acp = Some(Box::new(Acp::new(session)));
+            live.acp = Some(Box::new(Acp { is_resumable, ..Acp::new(session) }));
         }
         self.recall_acp_turn(epoch).await;
         self.answer_permissions_again(epoch);
@@ -264,6 +273,7 @@ impl Actor {
         acp.deadline = None;
         acp.untold = opened.way == Way::New;
         acp.is_replayed = opened.way == Way::Former;
+        acp.is_resumable = opened.resumable;
         acp.program.clone_from(&opened.program);
         let (details_digest, details_bytes) = acp.batch.body(opened.details.to_string().into_bytes());
         let fact = Fact::SessionOpened {
@@ -272,6 +282,7 @@ impl Actor {
             continuity,
             program: opened.program,
             lost: opened.lost,
+            resumable: opened.resumable,
             details_digest,
             details_bytes,
         };

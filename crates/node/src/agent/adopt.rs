@@ -28,6 +28,7 @@ impl Actor {
         match self.life.state() {
             State::Unobservable { epoch, .. } => self.look_for(epoch, row, &origin).await,
             State::Backoff(_) => self.input(Input::BackoffElapsed, &origin).await,
+            State::Hibernated(_) => self.wake().await,
             State::Quarantined(epoch) => {
                 let rebooted = row.shim.as_ref().is_some_and(|shim| shim.boot_id != self.shared.boot_id);
                 if rebooted {

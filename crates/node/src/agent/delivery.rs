@@ -81,6 +81,9 @@ impl Delivery {
 impl Actor {
     /// Sends the next waiting message on its way, if the agent can take one.
     pub(super) async fn pump(&mut self) {
+        self.stir();
+        // What wakes it waits for its session like any other message.
+        Box::pin(self.wake()).await;
         // It holds for this moment only: whatever happens next may settle it, or put another before it.
         let mut fresh = self.delivery.fresh.take();
         while self.delivery.in_flight.is_none() && self.can_take() {

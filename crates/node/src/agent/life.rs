@@ -77,6 +77,9 @@ impl Actor {
     }
 
     fn check_request(&self, request: &LifeRequest) -> Result<(), RpcError> {
+        if matches!(request.input, Input::Hibernate(_)) {
+            self.check_rest()?;
+        }
         let by_hand = matches!(request.input, Input::Start(Cause::Request) | Input::Restart(Cause::Request));
         let starts = matches!(request.input, Input::Start(_) | Input::Restart(_));
         if starts && !by_hand && matches!(self.life.desired(), Desired::Stopped | Desired::Retired) {
@@ -254,6 +257,8 @@ impl Actor {
                     self.epoch_over(*epoch).await
                 }
                 Fact::AgentStarted { .. } => self.running().await,
+                // A message may have come while it was put to rest.
+                Fact::AgentStopped {} => Box::pin(self.wake()).await,
                 Fact::AgentAdopted { frozen: false, .. }
                 | Fact::AgentThawed { .. }
                 | Fact::AgentDesired { desired: Desired::Running, .. } => self.pump().await,

@@ -203,6 +203,7 @@ impl Actor {
 
     /// A program runs now: it is greeted, and what waits for it comes.
     pub(super) async fn running(&mut self) {
+        self.stir();
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
             link.send(&ToShim::Subscribe);
         }

@@ -113,6 +113,11 @@ impl Viewers {
         self.list.iter().any(|viewer| !viewer.behind)
     }
 
+    /// Whether anybody is attached.
+    pub(super) fn are_there(&self) -> bool {
+        !self.list.is_empty()
+    }
+
     /// Output went by that nobody was shown.
     pub(super) fn missed(&mut self) {
         for viewer in &mut self.list {

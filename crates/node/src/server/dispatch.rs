@@ -110,6 +110,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentRestart(params) => raw(methods::agents::restart(session, params).await?),
         Request::AgentFreeze(params) => raw(methods::agents::freeze(session, params).await?),
         Request::AgentUnfreeze(params) => raw(methods::agents::unfreeze(session, params).await?),
+        Request::AgentHibernate(params) => raw(methods::agents::hibernate(session, params).await?),
         Request::AgentRetire(params) => raw(methods::agents::retire(session, params).await?),
         Request::AgentRelease(params) => raw(methods::agents::release(session, params).await?),
         Request::AgentWait(params) => raw(methods::agents::wait(session, params).await?),

@@ -18,24 +18,27 @@ impl Reader {
                 .query_row([agent.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             let Some((opened_pos, newest_pos)) = places else { return Ok(None) };
-            let mut row = match event_at(conn, newest_pos)?.fact {
-                Fact::SessionFailed { epoch, reason } => SessionRow {
-                    epoch,
-                    native_id: None,
-                    opened_in: None,
-                    program: None,
-                    failure: Some(reason),
-                },
-                Fact::SessionOpened { epoch, .. } => {
-                    SessionRow { epoch, native_id: None, opened_in: None, program: None, failure: None }
-                }
+            let (epoch, failure) = match event_at(conn, newest_pos)?.fact {
+                Fact::SessionFailed { epoch, reason } => (epoch, Some(reason)),
+                Fact::SessionOpened { epoch, .. } => (epoch, None),
                 other => return Err(misplaced(&other)),
             };
+            let mut row = SessionRow {
+                epoch,
+                native_id: None,
+                opened_in: None,
+                resumable: false,
+                program: None,
+                failure,
+            };
             if let Some(pos) = opened_pos {
-                let Fact::SessionOpened { epoch, native_id, program, .. } = event_at(conn, pos)?.fact else {
+                let Fact::SessionOpened { epoch, native_id, program, resumable, .. } =
+                    event_at(conn, pos)?.fact
+                else {
                     return Ok(Some(row));
                 };
-                (row.native_id, row.opened_in, row.program) = (Some(native_id), Some(epoch), program);
+                (row.native_id, row.opened_in) = (Some(native_id), Some(epoch));
+                (row.program, row.resumable) = (program, resumable);
             }
             Ok(Some(row))
         })

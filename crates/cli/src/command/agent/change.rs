@@ -6,7 +6,8 @@ use edgeplane_types::{ErrorName, Phase};
 use edgeplane_wire::{
     api::agent::{ChangeParams, ChangeResult, WaitParams},
     catalogue::{
-        AgentFreeze, AgentRelease, AgentRestart, AgentStart, AgentStop, AgentUnfreeze, AgentWait, Call,
+        AgentFreeze, AgentHibernate, AgentRelease, AgentRestart, AgentStart, AgentStop, AgentUnfreeze,
+        AgentWait, Call,
     },
 };
 use serde_json::{Value, json};
@@ -107,6 +108,21 @@ pub(crate) struct UnfreezeArgs {
     pub(crate) targets: Targets,
 }
 
+/// End idle agents until a message comes for them
+///
+/// Frees their memory. The next message wakes them: same name, next epoch, and their program goes on with its own
+/// session. Only for programs that can do that; `continuity` in `edgeplane agent describe` says how much came back.
+/// `spec.hibernate.idleAfter` does the same by itself.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane agent hibernate reviewer
+  edgeplane agent hibernate reviewer --wait && edgeplane signal reviewer \"good morning\"")]
+pub(crate) struct HibernateArgs {
+    #[command(flatten)]
+    pub(crate) targets: Targets,
+}
+
 /// Vouch that nothing is left of quarantined agents
 ///
 /// An agent is quarantined when the node could not prove that every process of its last epoch is gone. Look for them
@@ -139,6 +155,11 @@ pub(crate) fn freeze(targets: &Targets, context: &mut Context) -> anyhow::Result
 
 pub(crate) fn unfreeze(targets: &Targets, context: &mut Context) -> anyhow::Result<Outcome> {
     change::<AgentUnfreeze>(targets, ("unfreezing", "asked to go on"), &[Phase::Running], context)
+}
+
+pub(crate) fn hibernate(targets: &Targets, context: &mut Context) -> anyhow::Result<Outcome> {
+    let (phases, words) = ([Phase::Hibernated], ("hibernating", "asked to hibernate"));
+    change::<AgentHibernate>(targets, words, &phases, context)
 }
 
 pub(crate) fn release(targets: &Targets, context: &mut Context) -> anyhow::Result<Outcome> {

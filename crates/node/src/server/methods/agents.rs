@@ -121,6 +121,13 @@ pub(in crate::server) async fn unfreeze(
     change(session, params, Input::Thaw).await
 }
 
+pub(in crate::server) async fn hibernate(
+    session: &Session,
+    params: ChangeParams,
+) -> Result<ChangeResult, RpcError> {
+    change(session, params, Input::Hibernate(Cause::Request)).await
+}
+
 pub(in crate::server) async fn retire(
     session: &Session,
     params: ChangeParams,
