@@ -106,7 +106,7 @@ def play(session, text):
             wait = begin + number / rate - time.monotonic()
             if wait > 0:
                 time.sleep(wait)
-            say(session, f"{time.time_ns()} ")
+            say(session, f"{time.monotonic_ns()} ")
     elif verb == "recall":
         said = past(session) or []
         say(session, "; ".join(said))

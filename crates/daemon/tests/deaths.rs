@@ -392,7 +392,10 @@ impl World {
             // A program on a terminal reads in its own time what was typed.
             let came = wait::until(Deadline::after(PATIENCE), || self.times_heard(word) >= *expected.start());
             let times = self.times_heard(word);
-            assert!(came && expected.contains(&times), "{point}: {word:?} is {rung:?} and was heard {times} times");
+            assert!(
+                came && expected.contains(&times),
+                "{point}: {word:?} is {rung:?} and was heard {times} times"
+            );
         }
         let is_cut = matches!(point, "shim.marked" | "shim.written") && was_met;
         assert_eq!(doubts, usize::from(is_cut), "{deaths:?}: {rungs:?}");

@@ -12,6 +12,7 @@ mod launch;
 mod memory;
 mod output;
 mod restart;
+mod sessions;
 mod signal;
 
 use super::Group;
@@ -31,4 +32,5 @@ pub(crate) const GROUPS: &[Group] = &[
     idle::GROUP,
     events::GROUP,
     accept::GROUP,
+    sessions::GROUP,
 ];

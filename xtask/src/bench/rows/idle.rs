@@ -68,7 +68,7 @@ fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-fn percent_of_core(pids: &[u32], watched: Duration) -> f64 {
+pub(super) fn percent_of_core(pids: &[u32], watched: Duration) -> f64 {
     let used = || pids.iter().map(|pid| process::cpu_ns(*pid)).sum::<u64>();
     let (before, begin) = (used(), now_ns());
     pass(watched);
