@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) identity: NodeIdentity,
     pub(crate) dirs: StateDirs,
     pub(crate) environment: HashMap<String, String>,
+    /// The program that runs others once for each turn.
+    pub(crate) runner: PathBuf,
     pub(crate) record: Record,
     pub(crate) substrate: Arc<dyn Substrate>,
     pub(crate) checks: Vec<Check>,
@@ -60,6 +62,7 @@ pub(crate) struct SharedParts {
     pub(crate) identity: NodeIdentity,
     pub(crate) dirs: StateDirs,
     pub(crate) environment: HashMap<String, String>,
+    pub(crate) runner: PathBuf,
     pub(crate) record: Record,
     pub(crate) substrate: Arc<dyn Substrate>,
     pub(crate) checks: Vec<Check>,
@@ -69,8 +72,17 @@ pub(crate) struct SharedParts {
 
 impl Shared {
     pub(crate) fn new(parts: SharedParts) -> Self {
-        let SharedParts { identity, dirs, environment, record, substrate, checks, boot_id, can_freeze } =
-            parts;
+        let SharedParts {
+            identity,
+            dirs,
+            environment,
+            runner,
+            record,
+            substrate,
+            checks,
+            boot_id,
+            can_freeze,
+        } = parts;
         let started_at = record.now();
         let gate = Gate::open(dirs.state.join("policy"), started_at);
         let keys = Keys::new(&dirs.state, identity.id);
@@ -78,6 +90,7 @@ impl Shared {
             identity,
             dirs,
             environment,
+            runner,
             record,
             substrate,
             checks,
