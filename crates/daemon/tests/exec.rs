@@ -295,8 +295,15 @@ fn end_of_the_epoch_takes_the_turn_with_it() {
     eventually("all of it is gone", || !lives(process) && !lives(left));
     assert_eq!(ended(&node), 1, "nobody says that the turn ended");
     assert_eq!(said(&node, "say fine"), "fine");
+
+    let pieces = node.count("coder", "item.updated");
+    node.signal_with(&words("coder", "hold never", Queue));
+    eventually("it works", || node.count("coder", "item.updated") > pieces);
+    let process = calls(&folder).pop().unwrap()["pid"].as_u64().unwrap();
     node.connect().try_raw("runtime/agent.stop", json!({ "agent": "coder" })).unwrap();
     eventually("it is stopped", || node.get("coder").status.phase == Phase::Stopped);
+    assert!(!lives(process));
+    assert_eq!(ended(&node), 2);
     node.verify();
 }
 

@@ -97,7 +97,12 @@ impl Turn {
 
     /// How long it may be waited for something to happen.
     pub(crate) fn patience(&self) -> Duration {
-        self.ending.map_or(self.left, |(_, left)| left)
+        match self.ending {
+            // It was ended by force, and its end will show.
+            Some((_, Duration::ZERO)) => Duration::MAX,
+            Some((_, left)) => left,
+            None => self.left,
+        }
     }
 
     /// Time passes in which this process runs. What is frozen does not grow old.

@@ -6,9 +6,15 @@ use serde_json::{Value, json};
 use super::read::{Piece, TurnEnd, usage_value};
 use crate::acp::ITEM_BYTES_MAX;
 
+/// How many bytes at the beginning of a line tell whether it is one of our own.
+const BEGINNING_BYTES: usize = 64;
+
 /// What runner and node call the one session that there is between them. What the program calls its own is said
 /// separately, since it is known only after a first turn.
 pub const SESSION: &str = "exec";
+
+/// What the methods of our own begin with.
+const OURS: &[u8] = b"\"_edgeplane/";
 
 /// The notification that says what the program calls its session.
 const SESSION_IS: &str = "_edgeplane/session";
@@ -188,6 +194,11 @@ struct ReportParams {
 /// Reads a line of a runner, if it is one that the Agent Client Protocol does not have.
 #[must_use]
 pub fn told(line: &[u8]) -> Option<Told> {
+    // Most lines are others, and some of them are long.
+    let beginning = line.get(..BEGINNING_BYTES.min(line.len())).unwrap_or_default();
+    if !beginning.windows(OURS.len()).any(|found| found == OURS) {
+        return None;
+    }
     let Line { id: None, method, params } = serde_json::from_slice::<Line>(line).ok()? else { return None };
     match method.as_str() {
         SESSION_IS => {
