@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use edgeplane_os::{Clock as _, SystemClock};
 use edgeplane_testkit::{
     Node, exec,
     peers::{answer, ask},
@@ -129,27 +130,29 @@ fn json_is_read_for_answer_session_tools_and_use() {
 /// Proves DRV-034.
 #[test]
 fn daemon_may_die_between_turns_and_in_one() {
-    let mut node = Node::start();
-    let folder = run(&node, STREAM, "");
-    assert_eq!(said(&node, "say one"), "one");
-    let pid = node.pid("coder");
-    node.kill_daemon();
-    node.up();
-    assert_eq!(said(&node, "recall"), "say one");
+    for (driver, output) in [(STREAM, "ended"), (TEXT, "begun\nended")] {
+        let mut node = Node::start();
+        let folder = run(&node, driver, "");
+        assert_eq!(said(&node, "say one"), "one");
+        let pid = node.pid("coder");
+        node.kill_daemon();
+        node.up();
+        assert_eq!(said(&node, "recall"), "say one");
 
-    node.signal_with(&words("coder", "hold go", Queue));
-    eventually("it works", || node.count("coder", "item.updated") == 3);
-    node.kill_daemon();
-    std::fs::write(folder.join("go"), "").unwrap();
-    node.up();
-    eventually("the turn is over", || ended(&node) == 3);
-    let turn = facts(&node, "turn.completed").remove(2);
-    assert_eq!((&turn["outcome"], &turn["output_bytes"]), (&json!("end_turn"), &json!("ended".len())));
-    assert_eq!(said(&node, "recall"), "say one / recall / hold go");
-    assert_eq!(calls(&folder).len(), 4, "nothing was asked twice");
-    assert_eq!(facts(&node, "session.opened").len(), 1);
-    assert_eq!((node.pid("coder"), node.get("coder").status.epoch.0), (pid, 1));
-    node.verify();
+        node.signal_with(&words("coder", "hold go", Queue));
+        eventually("it works", || node.count("coder", "item.updated") == 3);
+        node.kill_daemon();
+        std::fs::write(folder.join("go"), "").unwrap();
+        node.up();
+        eventually("the turn is over", || ended(&node) == 3);
+        let turn = facts(&node, "turn.completed").remove(2);
+        assert_eq!((&turn["outcome"], &turn["output_bytes"]), (&json!("end_turn"), &json!(output.len())));
+        assert_eq!(said(&node, "recall"), "say one / recall / hold go");
+        assert_eq!(calls(&folder).len(), 4, "nothing was asked twice");
+        assert_eq!(facts(&node, "session.opened").len(), 1);
+        assert_eq!((node.pid("coder"), node.get("coder").status.epoch.0), (pid, 1));
+        node.verify();
+    }
 }
 
 /// Proves DRV-035.
@@ -305,6 +308,27 @@ fn end_of_the_epoch_takes_the_turn_with_it() {
     assert!(!lives(process));
     assert_eq!(ended(&node), 2);
     node.verify();
+}
+
+/// Proves DRV-037.
+#[test]
+fn turn_does_not_grow_old_while_its_agent_is_frozen() {
+    let node = Node::start();
+    let folder = run(&node, &format!("{STREAM}, timeout: 4s"), "");
+    let call = |method: &str| node.connect().try_raw(method, json!({ "agent": "coder" }));
+    node.signal_with(&words("coder", "hold go", Queue));
+    eventually("it works", || node.count("coder", "item.updated") == 1);
+    if let Err(error) = call("runtime/agent.freeze") {
+        eprintln!("SKIPPED: agents cannot be suspended here: {error}");
+        return;
+    }
+    eventually("it is frozen", || node.get("coder").status.phase == Phase::Frozen);
+    let since = SystemClock.monotonic_ms();
+    eventually("longer than its turn may take", || SystemClock.monotonic_ms() > since + 5_000);
+    call("runtime/agent.unfreeze").unwrap();
+    std::fs::write(folder.join("go"), "").unwrap();
+    eventually("the turn is over", || ended(&node) == 1);
+    assert_eq!(facts(&node, "turn.completed")[0]["outcome"], "end_turn");
 }
 
 /// Proves DRV-041.
