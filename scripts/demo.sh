@@ -220,7 +220,7 @@ open(target, "w", encoding="utf-8").write(text)' \
 build() {
   heading 'Build'
   scripts/setup.sh || fail 'something is missing on this machine'
-  cargo build --release --bins -p edgeplane-cli -p edgeplane-daemon -p edgeplane-shim -p edgeplane-notes-agent ||
+  cargo build --release --bins -p edgeplane-cli -p edgeplane-daemon -p edgeplane-shim -p edgeplane-exec -p edgeplane-notes-agent ||
     fail 'cargo build ended with an error'
 }
 

@@ -40,3 +40,17 @@ pub fn acp(name: &str, folder: &std::path::Path, options: &[&str], (driver, more
     let text = manifest(name, "acp", &argv, &format!("cwd: {}\n{more}", folder.display()));
     text.replace("type: acp", &format!("type: acp{driver}"))
 }
+
+/// The program of tests that ends with each turn, in Python.
+const ONE_SHOT: &str = include_str!("one_shot.py");
+
+/// The agent of tests whose program ends with each turn, working in `folder`. `options` are words that its program reads;
+/// `driver` holds further fields of `spec.driver`, each after a comma.
+#[must_use]
+pub fn exec(name: &str, folder: &std::path::Path, options: &[&str], (driver, more): (&str, &str)) -> String {
+    std::fs::create_dir_all(folder).expect("a folder for the agent");
+    let program = ["python3", "-c", ONE_SHOT];
+    let argv: Vec<&str> = program.iter().chain(options).copied().collect();
+    let text = manifest(name, "exec", &argv, &format!("cwd: {}\n{more}", folder.display()));
+    text.replace("type: exec", &format!("type: exec{driver}"))
+}

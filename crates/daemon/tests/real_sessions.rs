@@ -140,8 +140,18 @@ fn stands(program: &Program) {
         ))
         .rule(Rule::on("what was it").says("saffron"));
     let mut host = Host::start(program, &programs, script);
+    talks(&host);
+    asks_for_leave(&host);
+    uses_edgeplanes_tools(&host);
+    ends_when_asked(&host, &slow);
+    outlives_the_daemon(&mut host, &killed);
+    goes_on_after_its_death(&host, program);
+    assert_eq!(host.server.problems(), Vec::<String>::new());
+    host.node.verify();
+}
 
-    // A turn with streamed text.
+/// A turn with streamed text.
+fn talks(host: &Host) {
     let first = host.signal("remember saffron");
     assert_eq!(host.outcome(&first), "end_turn");
     assert!(host.pieces(&first, "text") >= 1);
@@ -150,8 +160,10 @@ fn stands(program: &Program) {
     assert_eq!(host.asked("remember saffron"), 1);
     let opened = host.facts("session.opened").remove(0);
     assert!(opened["program"].is_string() && opened["continuity"] == "none", "{opened}");
+}
 
-    // A tool that needs leave: given, refused, not decided.
+/// A tool that needs leave: given, refused, not decided.
+fn asks_for_leave(host: &Host) {
     for (name, verdict) in [("one", Some("approve")), ("two", Some("deny")), ("three", None)] {
         let message = host.signal(&format!("make {name}"));
         host.decide(verdict);
@@ -162,8 +174,10 @@ fn stands(program: &Program) {
     let outcomes: Vec<Value> =
         host.facts("action.resolved").iter().map(|fact| fact["outcome"].clone()).collect();
     assert_eq!(outcomes, ["approved", "denied", "expired"]);
+}
 
-    // EdgePlane's own tools, which the program starts and the node knows by where they run.
+/// EdgePlane's own tools, which the program starts and the node knows by where they run.
+fn uses_edgeplanes_tools(host: &Host) {
     let message = host.signal("keep note");
     let note = || {
         let key = json!({ "agent": "coder", "key": "note" });
@@ -174,16 +188,20 @@ fn stands(program: &Program) {
         note() == Some(json!("kept"))
     });
     assert_eq!(host.outcome(&message), "end_turn");
+}
 
-    // Cancelled in the middle of a turn.
+/// Cancelled in the middle of a turn.
+fn ends_when_asked(host: &Host, slow: &Hold) {
     let slow_message = host.signal("be slow");
     slow.wait_until_reached();
     soon("it has begun", || host.pieces(&slow_message, "text") >= 1);
     let stop = host.node.signal_with(&words("coder", "say stop", Interrupt));
     assert_eq!(host.outcome(&slow_message), "cancelled");
     assert_eq!(host.outcome(&stop), "end_turn");
+}
 
-    // The daemon dies in the middle of a turn.
+/// The daemon dies in the middle of a turn.
+fn outlives_the_daemon(host: &mut Host, killed: &Hold) {
     let pid = host.node.pid("coder");
     let message = host.signal("outlive it");
     killed.wait_until_reached();
@@ -198,9 +216,11 @@ fn stands(program: &Program) {
         turn["output_bytes"].as_u64() >= Some(10),
         "what was said before the daemon's death is part of it"
     );
+}
 
-    // The program dies, and its session goes on.
-    signals::kill(&[pid]);
+/// The program dies, and its session goes on.
+fn goes_on_after_its_death(host: &Host, program: &Program) {
+    signals::kill(&[host.node.pid("coder")]);
     soon("another epoch has a session", || host.facts("session.opened").len() == 2);
     let continuity = host.node.get("coder").status.continuity;
     let opened = host.facts("session.opened");
@@ -213,8 +233,6 @@ fn stands(program: &Program) {
     let last = requests.iter().rfind(|request| request.body.to_string().contains("what was it")).unwrap();
     assert!(last.body.to_string().contains("remember saffron"), "what was said before is not there");
     assert_eq!(host.node.get("coder").status.phase, Phase::Running);
-    assert_eq!(host.server.problems(), Vec::<String>::new());
-    host.node.verify();
 }
 
 /// Proves DRV-017.

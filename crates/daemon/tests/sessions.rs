@@ -425,6 +425,11 @@ fn idle_agent_rests_and_the_next_message_wakes_it() {
     assert_eq!(causes, ["manifest", "message"]);
     assert_eq!(facts(&node, "agent.stopping")[0]["cause"], "idle");
     node.wait("coder", Phase::Hibernated);
+    said(&node, "say once more");
+    node.kill_daemon();
+    node.up();
+    assert_eq!(node.get("coder").status.continuity, Continuity::Full);
+    node.wait("coder", Phase::Hibernated);
     node.stop("coder");
     node.signal_with(&words("coder", "say nothing", Queue));
     assert_eq!(node.get("coder").status.phase, Phase::Stopped, "who stopped it wants no message to start it");

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acp;
+pub mod exec;
 pub mod lines;
 pub mod native;
 pub mod notice;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::{AgentName, SafeLabel, is_nodes_own};
 
 use crate::{
-    Driver, EnvValue, Manifest, PrepareStep, ScheduleBody, ScheduleManifest, Spec, StateKind, ZoneName,
-    is_env_passed,
+    Driver, EnvValue, ExecOutput, Manifest, OneShot, PrepareStep, PromptBy, ScheduleBody, ScheduleManifest,
+    Spec, StateKind, ZoneName, is_env_passed,
     problem::{Finding, Place, Step, excerpt, field, quoted},
     tree::{Node, Tree},
     words::EnvName,
@@ -25,6 +25,7 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     environment(spec, &mut findings);
     supervision(spec, &mut findings);
     servers_of_tools(spec, &mut findings);
+    one_shot(spec, &mut findings);
     for (index, schedule) in spec.schedules.iter().enumerate() {
         let path = ["spec".into(), "schedules".into(), index.into(), "name".into()];
         own_name(&schedule.name, &path, &mut findings);
@@ -238,7 +239,7 @@ fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
             findings.add(&path(&["spec", "health", "ping"]), found, "the native driver", Some(hint));
         }
     }
-    let resumes = spec.offers.resume || matches!(spec.driver, Driver::Acp { .. });
+    let resumes = spec.offers.resume || matches!(spec.driver, Driver::Acp { .. } | Driver::Exec { .. });
     if spec.hibernate.is_some() && !resumes && spec.state == StateKind::Stateful {
         let found = "an end for being idle of a program that forgets".to_owned();
         let expected = "a program that goes on with its own session";
@@ -281,6 +282,52 @@ fn servers_of_tools(spec: &Spec, findings: &mut Findings<'_>) {
         if server.url.is_none() && !server.headers.is_empty() {
             let expected = "`headers` beside `url` only";
             findings.add(&path("headers"), "headers beside a command".to_owned(), expected, None);
+        }
+    }
+}
+
+/// A turn's arguments say where its text and its session stand, and its output can say what is looked for in it.
+fn one_shot(spec: &Spec, findings: &mut Findings<'_>) {
+    let Some(shot) = OneShot::of(&spec.driver) else { return };
+    let path = |key: &str| vec!["spec".into(), "driver".into(), Step::from(key)];
+    for (key, template) in [("first", Some(&shot.first)), ("resume", shot.resume.as_ref())] {
+        let Some(template) = template else { continue };
+        let is_part = |word: &&String| {
+            ["{prompt}", "{session}"].iter().any(|whole| word.contains(whole) && word != whole)
+        };
+        if let Some(word) = template.iter().find(is_part) {
+            let hint = Some("no shell reads them: each is an argument of its own".to_owned());
+            findings.add(&path(key), quoted(word), "{prompt} and {session} as whole arguments", hint);
+        }
+        let prompts = template.iter().filter(|word| *word == "{prompt}").count();
+        match (shot.prompt, prompts) {
+            (PromptBy::Argument, 1) | (PromptBy::Stdin, 0) => {}
+            (PromptBy::Argument, _) => {
+                let found = format!("{prompts} arguments {{prompt}}");
+                findings.add(&path(key), found, "one argument {prompt}, or `prompt: stdin`", None);
+            }
+            (PromptBy::Stdin, _) => {
+                let found = "an argument {prompt} beside `prompt: stdin`".to_owned();
+                findings.add(&path(key), found, "no argument {prompt}", None);
+            }
+        }
+    }
+    let names = shot.first.iter().any(|word| word == "{session}");
+    if names && shot.session.is_some() {
+        let found = "an argument {session} of a new session that its output names".to_owned();
+        findings.add(&path("first"), found, "{session} in `first` without `session`", None);
+    }
+    for (key, pointer) in [("session", &shot.session), ("answer", &shot.answer)] {
+        let Some(pointer) = pointer else { continue };
+        if shot.output == ExecOutput::Text {
+            findings.add(
+                &path(key),
+                quoted(pointer),
+                "`output: json` or `output: stream-json` beside it",
+                None,
+            );
+        } else if !pointer.starts_with('/') {
+            findings.add(&path(key), quoted(pointer), "a JSON pointer such as `/result`", None);
         }
     }
 }

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use edgeplane_manifest::{
-    BACKOFF_MAX, Driver, Due, EnvName, FilePath, Manifest, RestartPolicy, RunState, ScheduleManifest,
-    SecretForm, SourceFile, StateKind, TERMINAL_COLS, TerminalSize, parse, parse_set, schema,
-    terminal_interrupt, terminal_submit,
+    BACKOFF_MAX, Driver, Due, DurationMs, EXEC_TIMEOUT, EnvName, ExecOutput, FilePath, Manifest, OneShot,
+    PromptBy, RestartPolicy, RunState, ScheduleManifest, SecretForm, SourceFile, StateKind, TERMINAL_COLS,
+    TerminalSize, parse, parse_set, schema, terminal_interrupt, terminal_submit,
 };
 use serde_json::Value;
 
@@ -191,6 +191,31 @@ fn secrets_come_as_files_unless_the_manifest_asks() {
     let manifest = spec("  secrets: [{name: t, from: {env: T}}]\n  env: {TOKEN_FILE: {secret: t}}\n");
     assert_eq!(manifest.spec.secrets[0].form, SecretForm::File);
     assert!(manifest.spec.secrets[0].required);
+}
+
+/// Proves DRV-030.
+#[test]
+fn programs_that_end_with_each_turn_are_called_as_the_preset_or_the_manifest_says() {
+    let shot = |more: &str| {
+        let text = spec("").canonical_text().replace(r#""driver":{"stdio":"pipes","type":"native"}"#, more);
+        OneShot::of(&one(&text).spec.driver).unwrap()
+    };
+    let plain = shot(r#""driver":{"type":"exec"}"#);
+    assert_eq!(
+        (plain.first, plain.resume, plain.prompt),
+        (vec!["{prompt}".to_owned()], None, PromptBy::Argument)
+    );
+    assert_eq!((plain.output, plain.timeout), (ExecOutput::Text, EXEC_TIMEOUT));
+    for preset in ["claude-code", "codex", "gemini"] {
+        let known = shot(&format!(r#""driver":{{"type":"exec","preset":"{preset}","timeout":"5m"}}"#));
+        assert_eq!((known.prompt, known.output), (PromptBy::Stdin, ExecOutput::StreamJson), "{preset}");
+        assert!(known.resume.unwrap().contains(&"{session}".to_owned()), "{preset}");
+        assert!(known.session.is_some() && known.lost.is_some(), "{preset}");
+        assert_eq!(known.timeout, DurationMs::from_secs(300));
+    }
+    let own = shot(r#""driver":{"type":"exec","preset":"claude-code","first":["-p"],"lost":"gone"}"#);
+    assert_eq!((own.first, own.lost.as_deref()), (vec!["-p".to_owned()], Some("gone")));
+    assert_eq!(own.answer.as_deref(), Some("/result"));
 }
 
 #[test]

@@ -167,9 +167,8 @@ fn head_of_a_document() {
 
 #[test]
 fn drivers_and_substrates() {
-    check(&driven("{type: exec}"), &[(5, "spec.driver.type", "driver `exec` is not served by this version")]);
     check(&driven("{type: terminl}"), &[(5, "spec.driver.type", "did you mean `terminal`?")]);
-    check(&driven("{}"), &[(5, "spec.driver.type", "found nothing, expected one of native, terminal, acp")]);
+    check(&driven("{}"), &[(5, "spec.driver.type", "expected one of native, terminal, acp, exec")]);
     check(&driven("native"), &[(5, "spec.driver", "found `native`, expected a mapping")]);
     check(
         &driven("{type: native, comment: x}"),
@@ -195,6 +194,33 @@ fn drivers_and_substrates() {
     let forgets = "a program that goes on with its own session";
     check_spec("hibernate: {idleAfter: 1h}", &[(SPEC, "spec.hibernate", forgets)]);
     check_spec("substrate: {type: tmux}", &[(SPEC, "spec.substrate.type", "substrate `tmux` is not served")]);
+}
+
+#[test]
+fn programs_that_end_with_each_turn() {
+    let exec = |more: &str| driven(&format!("{{type: exec, {more}}}"));
+    let (first, resume) = ("spec.driver.first", "spec.driver.resume");
+    check(&exec("first: [-p]"), &[(5, first, "found 0 arguments {prompt}, expected one argument {prompt}")]);
+    check(&exec("first: ['{prompt}', '{prompt}']"), &[(5, first, "found 2 arguments {prompt}")]);
+    check(
+        &exec("first: ['--prompt={prompt}'], prompt: stdin"),
+        &[(5, first, "expected {prompt} and {session} as whole arguments")],
+    );
+    check(&exec("first: ['{prompt}'], prompt: stdin"), &[(5, first, "an argument {prompt} beside")]);
+    check(&exec("resume: [--go-on]"), &[(5, resume, "found 0 arguments {prompt}")]);
+    check(&exec("resume: []"), &[(5, resume, "")]);
+    check(
+        &exec("first: ['{session}', '{prompt}'], output: json, session: /id"),
+        &[(5, first, "{session} in `first` without `session`")],
+    );
+    check(&exec("session: /id"), &[(5, "spec.driver.session", "`output: json` or `output: stream-json`")]);
+    check(&exec("output: json, answer: id"), &[(5, "spec.driver.answer", "a JSON pointer")]);
+    check(
+        &exec("preset: claude"),
+        &[(5, "spec.driver.preset", "expected one of claude-code, codex, gemini")],
+    );
+    check(&exec("timeout: 0s"), &[(5, "spec.driver.timeout", "")]);
+    check(&exec("preset: codex, prompt: argument"), &[(5, first, "0 arguments"), (5, resume, "0 arguments")]);
 }
 
 #[test]

@@ -363,7 +363,7 @@ impl Actor {
 
     /// Whether its program's output is read line by line and says what it does.
     fn is_structured(&self) -> bool {
-        matches!(self.manifest.spec.driver, Driver::Native { .. } | Driver::Acp { .. })
+        !matches!(self.manifest.spec.driver, Driver::Terminal { .. })
     }
 
     async fn run(mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {

@@ -69,7 +69,7 @@ impl Profile {
             rules,
             subscriptions: spec.subscriptions.iter().cloned().collect(),
             lightest: Self::lightest(manifest),
-            ends_turns: matches!(spec.driver, Driver::Native { .. } | Driver::Acp { .. }),
+            ends_turns: !matches!(spec.driver, Driver::Terminal { .. }),
         }
     }
 
@@ -77,7 +77,7 @@ impl Profile {
     /// tell them apart.
     pub(crate) fn lightest(manifest: &Manifest) -> Authority {
         match &manifest.spec.driver {
-            Driver::Native { .. } | Driver::Acp { .. } => Authority::Untrusted,
+            Driver::Native { .. } | Driver::Acp { .. } | Driver::Exec { .. } => Authority::Untrusted,
             Driver::Terminal { accepts, .. } => *accepts,
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) identity: NodeIdentity,
     pub(crate) dirs: StateDirs,
     pub(crate) environment: HashMap<String, String>,
+    /// The program that runs others once for each turn.
+    pub(crate) runner: PathBuf,
     pub(crate) record: Record,
     pub(crate) substrate: Arc<dyn Substrate>,
     /// The command line's program, if it is there.
@@ -64,6 +66,7 @@ pub(crate) struct SharedParts {
     pub(crate) identity: NodeIdentity,
     pub(crate) dirs: StateDirs,
     pub(crate) environment: HashMap<String, String>,
+    pub(crate) runner: PathBuf,
     pub(crate) record: Record,
     pub(crate) substrate: Arc<dyn Substrate>,
     pub(crate) cli: Option<std::path::PathBuf>,
@@ -74,8 +77,18 @@ pub(crate) struct SharedParts {
 
 impl Shared {
     pub(crate) fn new(parts: SharedParts) -> Self {
-        let SharedParts { identity, dirs, environment, record, substrate, cli, checks, boot_id, can_freeze } =
-            parts;
+        let SharedParts {
+            identity,
+            dirs,
+            environment,
+            runner,
+            record,
+            substrate,
+            cli,
+            checks,
+            boot_id,
+            can_freeze,
+        } = parts;
         let started_at = record.now();
         let gate = Gate::open(dirs.state.join("policy"), started_at);
         let keys = Keys::new(&dirs.state, identity.id);
@@ -84,6 +97,7 @@ impl Shared {
             identity,
             dirs,
             environment,
+            runner,
             record,
             substrate,
             cli,

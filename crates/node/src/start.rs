@@ -293,6 +293,7 @@ fn parts(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         identity,
         dirs: config.dirs.clone(),
         environment: config.environment.clone(),
+        runner: config.shim.with_file_name("edgeplane-exec"),
         record,
         can_freeze: groups.is_some(),
         substrate: Arc::new(OwnShim::new(config.shim.clone(), groups)),

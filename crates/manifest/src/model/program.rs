@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::yes,
+    model::{
+        exec::{EXEC_TIMEOUT, ExecOutput, Preset, PromptBy},
+        yes,
+    },
     quantity::DurationMs,
     words::{EnvName, Keys},
 };
@@ -98,6 +101,49 @@ pub enum Driver {
         #[serde(default = "approval_timeout")]
         approval_timeout: DurationMs,
     },
+    /// The program ends with each turn: it is run once for every message, with its own way to go on with a session.
+    /// What `preset` says of a known program, each other key says of any.
+    Exec {
+        /// A program whose ways are known. Other keys take precedence over what it says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        preset: Option<Preset>,
+        /// The arguments of a turn in a new session, after those of `command` and `args`. An argument `{prompt}` is the
+        /// text of the turn, an argument `{session}` the name of the session. Left out: the prompt, if it is an argument.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(max = 256))]
+        first: Option<Vec<String>>,
+        /// The arguments of a turn in a session that goes on. Left out: every turn is a session of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        resume: Option<Vec<String>>,
+        /// How the text of a turn reaches the program. Left out: as an argument.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<PromptBy>,
+        /// What its standard output is. Left out: text, which is its answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<ExecOutput>,
+        /// Where the JSON of its output names the session, as a JSON pointer. Left out: the session goes by a UUID that
+        /// the program is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        session: Option<String>,
+        /// Where the JSON of its output has the answer, as a JSON pointer. Left out: all text that it says is the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        answer: Option<String>,
+        /// Words that it says when it does not know the session that it is to go on with. The turn then begins a new one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        lost: Option<String>,
+        /// How long a turn may take. After that the process is interrupted, and ended by force 10 s later.
+        #[serde(default = "exec_timeout")]
+        #[schemars(extend("x-edgeplane-min" = "1s", "x-edgeplane-max" = "7d"))]
+        timeout: DurationMs,
+    },
+}
+
+const fn exec_timeout() -> DurationMs {
+    EXEC_TIMEOUT
 }
 
 /// A server of tools, either a program that the agent's program starts or an address.

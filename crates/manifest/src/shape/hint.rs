@@ -4,9 +4,8 @@ use super::view::Shape;
 use crate::problem::{excerpt, nearest};
 
 /// Names that are known and not served: the definition, the word, and what to say about it.
-const NOT_SERVED: [(&str, &str, &str); 9] = [
+const NOT_SERVED: [(&str, &str, &str); 8] = [
     ("Kind", "Profile", "kind `Profile` is not served by this version"),
-    ("Driver", "exec", "driver `exec` is not served by this version"),
     ("Substrate", "tmux", "substrate `tmux` is not served by this version"),
     ("Substrate", "systemd", "substrate `systemd` is not served by this version"),
     ("Substrate", "container", "substrate `container` is not served by this version"),

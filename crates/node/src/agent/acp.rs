@@ -4,11 +4,13 @@
 //! of the line are durable. So a daemon that takes over hears what its predecessor had not made durable once more, comes
 //! to the same lines, and the shim writes none of them twice. Facts of lines that come together become durable together.
 
+mod exec;
 mod files;
 mod items;
 mod permission;
 mod turn;
 
+pub(super) use exec::plan;
 pub(super) use permission::asked_by_line;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -60,6 +62,8 @@ pub(super) struct Acp {
     offences: u32,
     /// The program and its version, as it says them.
     program: Option<String>,
+    /// The program behind a runner, if its own process ends with each turn.
+    one_shots: Option<exec::OneShots>,
 }
 
 impl Acp {
@@ -75,6 +79,7 @@ impl Acp {
             asked: BTreeMap::new(),
             offences: 0,
             program: None,
+            one_shots: None,
         }
     }
 
@@ -90,18 +95,23 @@ impl Acp {
 
     /// Whether another epoch of the program could go on with the session.
     pub(super) fn can_go_on(&self) -> bool {
-        self.is_ready() && self.is_resumable
+        // A runner keeps nothing that could be lost.
+        self.one_shots.is_some() || (self.is_ready() && self.is_resumable)
     }
 
     /// The program's own name for its session.
     pub(super) fn resume_handle(&self) -> Option<&str> {
-        self.session.name()
+        match &self.one_shots {
+            Some(of) => of.handle.as_deref(),
+            None => self.session.name(),
+        }
     }
 }
 
 impl Actor {
+    /// Whether its program, or the runner of it, speaks this protocol.
     pub(super) fn is_acp(&self) -> bool {
-        matches!(self.manifest.spec.driver, Driver::Acp { .. })
+        matches!(self.manifest.spec.driver, Driver::Acp { .. } | Driver::Exec { .. })
     }
 
     /// The session of the live epoch, if its program speaks this protocol.
@@ -120,6 +130,9 @@ impl Actor {
 
     /// Begins the way to a session. The first line has the same id whoever sends it.
     pub(super) fn greet_acp(&mut self) {
+        if self.is_exec() {
+            return self.greet_exec();
+        }
         let Some(wanted) = self.wanted_session() else { return };
         let (session, line) = Session::begin(wanted);
         let Some(live) = &mut self.live else { return };
@@ -173,11 +186,19 @@ impl Actor {
 
     /// Finds out where a former daemon left the session of an epoch that lives on.
     pub(super) async fn recall_acp(&mut self, epoch: Epoch) {
+        if self.is_exec() {
+            return self.recall_exec(epoch).await;
+        }
         let id = self.identity.id;
         let row = self.shared.record.look_up(|reader| reader.session(&id)).ok().flatten();
         let known = row.filter(|row| row.epoch == epoch);
         let Some(wanted) = self.wanted_session() else { return };
+        let was = self.continuity;
         self.gather_past(epoch).await;
+        if known.is_some() {
+            // What is gathered is for a session that is to begin; of this one it is known how it began.
+            self.continuity = was;
+        }
         let is_resumable = known.as_ref().is_some_and(|row| row.resumable);
         let session = match known {
             Some(row) => match (row.failure, row.native_id.filter(|_| row.opened_in == Some(epoch))) {
@@ -211,6 +232,9 @@ impl Actor {
     /// One line of its program.
     pub(super) async fn acp_line(&mut self, line: &[u8], end: u64) {
         let Some(epoch) = self.live.as_ref().map(|live| live.place.epoch) else { return };
+        if self.exec_line(line, (epoch, end)) {
+            return;
+        }
         match acp::hear(line) {
             Heard::Text => {}
             Heard::Answer(acp::Asked::Prompt(message_id), result) => {
@@ -365,7 +389,11 @@ impl Actor {
 
     /// The line that begins a message's turn; nothing where no session takes it.
     pub(super) fn acp_prompt(&self, message_id: MessageId, text: &str) -> Option<Vec<u8>> {
-        let session = self.acp()?.session.name()?;
+        let acp = self.acp()?;
+        if let Some(of) = &acp.one_shots {
+            return Some(self.exec_prompt(of, message_id, text));
+        }
+        let session = acp.session.name()?;
         let first = self.first_words();
         let texts: Vec<&str> = first.iter().map(String::as_str).chain([text]).collect();
         Some(acp::prompt(session, message_id, &texts))

@@ -172,7 +172,7 @@ impl Actor {
                 let interrupt = running.map(|turn| native::turn_interrupt(turn, envelope.id));
                 (interrupt, native::deliver(envelope, parts, attempt, Bounds::NATIVE))
             }
-            Driver::Acp { .. } => {
+            Driver::Acp { .. } | Driver::Exec { .. } => {
                 let text = render::render(envelope, parts, attempt, Bounds::NATIVE).text();
                 (None, self.acp_prompt(envelope.id, &text).unwrap_or_default())
             }

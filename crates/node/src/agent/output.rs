@@ -208,6 +208,7 @@ impl Actor {
             link.send(&ToShim::Subscribe);
         }
         self.greet();
+        self.acp_flush().await;
         self.run_hook(super::health::Moment::PostStart);
         self.pump().await;
     }

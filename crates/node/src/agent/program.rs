@@ -35,6 +35,8 @@ enum ComposeError {
         "secret `{0}` is to be handed over as a descriptor, which this version does not do; use `as: file`"
     )]
     SecretByDescriptor(String),
+    #[error("no `edgeplane-exec` at `{}`, where `edgeplane-shim` is", .0.display())]
+    NoRunner(PathBuf),
     #[error("cannot prepare `{}`", path.display())]
     Prepare {
         path: PathBuf,
@@ -50,6 +52,8 @@ struct Surroundings {
     environment: std::collections::HashMap<String, String>,
     own: Vec<(String, String)>,
     workspace: PathBuf,
+    /// The program that runs others once for each turn.
+    runner: PathBuf,
 }
 
 impl Actor {
@@ -147,6 +151,7 @@ impl Actor {
             environment: self.child_environment().clone(),
             own: self.own_variables(socket),
             workspace: self.workspace(),
+            runner: self.shared.runner.clone(),
         }
     }
 
@@ -200,11 +205,10 @@ fn compose(manifest: &Manifest, place: &Place, around: &Surroundings) -> Result<
     let run_as = spec.user.as_ref().map(|user| users::look_up(user.as_str())).transpose()?;
     make_dir(&place.dir)?;
     let env = environment(manifest, place, around)?;
-    let command: Vec<&String> = spec.command.iter().chain(&spec.args).collect();
-    let argv: Vec<Vec<u8>> = command.iter().map(|word| word.as_bytes().to_vec()).collect();
+    let argv = command(manifest, &around.runner)?;
     let terminal = match spec.driver {
         Driver::Terminal { .. } => Some((spec.terminal.cols, spec.terminal.rows)),
-        Driver::Native { .. } | Driver::Acp { .. } => None,
+        Driver::Native { .. } | Driver::Acp { .. } | Driver::Exec { .. } => None,
     };
     let open_files = spec.limits.open_files.map(u64::from);
     Ok(Program {
@@ -229,12 +233,22 @@ fn compose(manifest: &Manifest, place: &Place, around: &Surroundings) -> Result<
         segment: (spec.recording.segment_bytes.bytes(), spec.recording.segment_age.as_millis()),
         // A structured driver would lose facts with its bytes, so it waits for space.
         on_full: match (spec.recording.on_full, &spec.driver) {
-            (OnFull::Pause, _) | (OnFull::Gap, Driver::Native { .. } | Driver::Acp { .. }) => {
-                spec::OnFull::Pause
-            }
             (OnFull::Gap, Driver::Terminal { .. }) => spec::OnFull::Gap,
+            (OnFull::Pause | OnFull::Gap, _) => spec::OnFull::Pause,
         },
     })
+}
+
+/// The program and its arguments: the agent's own, or where that ends with each turn its runner.
+fn command(manifest: &Manifest, runner: &Path) -> Result<Vec<Vec<u8>>, ComposeError> {
+    let spec = &manifest.spec;
+    let Some(plan) = super::acp::plan(manifest) else {
+        return Ok(spec.command.iter().chain(&spec.args).map(|word| word.as_bytes().to_vec()).collect());
+    };
+    if !runner.is_file() {
+        return Err(ComposeError::NoRunner(runner.to_owned()));
+    }
+    Ok(vec![runner.as_os_str().as_encoded_bytes().to_vec(), plan.text().into_bytes()])
 }
 
 fn make_dir(path: &Path) -> Result<(), ComposeError> {

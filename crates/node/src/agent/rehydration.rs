@@ -64,7 +64,7 @@ impl Actor {
     /// ask for, and a quotation's sign is a redirection to a shell, so it must be a comment.
     fn can_be_told(&self) -> bool {
         let can = match &self.manifest.spec.driver {
-            Driver::Native { .. } | Driver::Acp { .. } => true,
+            Driver::Native { .. } | Driver::Acp { .. } | Driver::Exec { .. } => true,
             Driver::Terminal { comment, notice, .. } => comment.is_some() && *notice == Notice::Type,
         };
         can && self.manifest.spec.state == StateKind::Stateful

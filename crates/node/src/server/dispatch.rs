@@ -97,10 +97,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::CoreDescribe(params) => raw(methods::core::describe(&params)),
         Request::CoreHealth(_) => raw(methods::core::health(session)),
         Request::NodeStatus(_) => raw(methods::core::status(session).await?),
-        Request::NodeStop(params) => {
-            methods::core::stop(session);
-            raw(params)
-        }
+        Request::NodeStop(params) => raw(methods::core::stop(session, params)),
         Request::AgentApply(params) => raw(methods::apply::apply(session, params).await?),
         Request::AgentInstall(params) => raw(methods::install::install(session, &params).await?),
         Request::AgentList(params) => raw(methods::agents::list(session, params).await?),

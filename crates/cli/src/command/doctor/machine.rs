@@ -21,7 +21,8 @@ use crate::{
 const VERSION_TIME: Duration = Duration::from_secs(2);
 
 pub(super) fn look(context: &Context) -> Vec<Check> {
-    let mut checks = vec![daemon_program(context), shim_program(context), kernel(), handles(), orphans()];
+    let programs = [daemon_program(context), shim_program(context), runner_program(context)];
+    let mut checks: Vec<Check> = programs.into_iter().chain([kernel(), handles(), orphans()]).collect();
     checks.extend(cgroups());
     checks.push(systemd(context));
     checks.push(python(context));
@@ -46,6 +47,19 @@ fn shim_program(context: &Context) -> Check {
             "shim program",
             "not found",
             "install `edgeplane-shim` beside `edgeplaned`, or name it in EDGEPLANE_SHIM",
+        ),
+    }
+}
+
+/// Only agents whose program ends with each turn need it.
+fn runner_program(context: &Context) -> Check {
+    let beside = program::shim(&context.env).map(|shim| shim.with_file_name("edgeplane-exec"));
+    match beside.filter(|path| path.is_file()) {
+        Some(path) => version("exec program", &path),
+        None => warn(
+            "exec program",
+            "not found: agents with the driver `exec` will not start".to_owned(),
+            "install `edgeplane-exec` beside `edgeplane-shim`",
         ),
     }
 }

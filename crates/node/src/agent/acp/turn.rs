@@ -81,6 +81,9 @@ impl Actor {
     pub(in crate::agent) fn acp_turn_began(&mut self, message_id: MessageId) {
         let is_running = self.delivery.turns.running() == Some(message_id);
         let Some(acp) = self.acp_mut() else { return };
+        if let Some(of) = &mut acp.one_shots {
+            of.is_first = acp.untold;
+        }
         acp.untold = false;
         acp.is_replayed = false;
         acp.turn.begins(message_id);
@@ -108,6 +111,7 @@ impl Actor {
         }
         let origin = self.native_origin(epoch, end);
         let authority = Some(self.weight_of_words(epoch));
+        let answer = result.as_ref().ok().and_then(super::exec::answer);
         let (outcome, failure, usage) = match result {
             Ok(value) => {
                 let reason = value.get("stopReason").and_then(Value::as_str).unwrap_or("end_turn");
@@ -136,7 +140,8 @@ impl Actor {
             shared.record.add(&mut acp.batch, stream, &origin, fact);
         }
         let is_of_it = acp.turn.of == Some(message_id);
-        let text = if is_of_it { std::mem::take(&mut acp.turn.text) } else { String::new() };
+        let said = if is_of_it { std::mem::take(&mut acp.turn.text) } else { String::new() };
+        let text = answer.filter(|_| acp.one_shots.is_some()).unwrap_or(said);
         acp.turn.no_run();
         acp.turn.cancelled.take_if(|(of, _)| *of == message_id);
         let (output_digest, output_bytes) = acp.batch.body(text.into_bytes());

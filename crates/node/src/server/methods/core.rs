@@ -6,6 +6,7 @@ use edgeplane_store::Health;
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
     api::{
+        Empty,
         core::{
             Check, DescribeParams, DescribeResult, HealthResult, InitializeParams, InitializeResult,
             MethodView, PROTOCOL_VERSIONS,
@@ -122,7 +123,7 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
 }
 
 /// Ends the daemon; the answer goes out before the connection ends.
-pub(in crate::server) fn stop(session: &Session) {
+pub(in crate::server) fn stop(session: &Session, nothing: Empty) -> Empty {
     let stopping = session.shared.stopping.clone();
     tracing::info!(by = %session.caller.principal, "asked to end");
     tokio::spawn(async move {
@@ -130,4 +131,5 @@ pub(in crate::server) fn stop(session: &Session) {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         stopping.cancel();
     });
+    nothing
 }
