@@ -175,6 +175,7 @@ fn written_python_agent_works_as_it_is() {
     let report: Value = serde_json::from_slice(&bench.run(&words).stdout).unwrap();
     assert_eq!(report["verdict"], "works", "{report}");
     assert!(report["answer"].as_str().unwrap().ends_with("(trusted) said: good day"), "{report}");
+    assert!(bench.is_clean());
 }
 
 /// Proves DRV-053.

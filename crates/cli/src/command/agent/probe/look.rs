@@ -9,7 +9,7 @@ use edgeplane_os::wait::Deadline;
 use edgeplane_types::{DeliveryMode, MessageId, Part, Phase, Priority};
 use edgeplane_wire::{
     api::{
-        agent::{AgentParams, ApplyParams, Document},
+        agent::{AgentParams, AgentStatus, ApplyParams, Document},
         message::SignalParams,
         report::{Spoken, TRANSCRIPT_MAX, TranscriptEntry, TranscriptParams},
         stream::ReadParams,
@@ -117,8 +117,10 @@ impl Trial<'_> {
     ) -> anyhow::Result<Found> {
         let begun = deadline.remaining();
         loop {
+            // Looked at before the record: what is over by then has its reason there.
+            let view = self.scratch.ask::<AgentGet>(&AgentParams { agent: self.name() })?;
             self.read()?;
-            if let Some(found) = self.ended()? {
+            if let Some(found) = self.ended(view.status) {
                 return Ok(found);
             }
             let found = match self.message {
@@ -164,21 +166,20 @@ impl Trial<'_> {
     }
 
     /// Whether its program is no more, or never was.
-    fn ended(&self) -> anyhow::Result<Option<Found>> {
+    fn ended(&self, status: AgentStatus) -> Option<Found> {
         // The node ends a program whose session failed; what failed is the cause.
         if let Some(entry) = self.entry(Spoken::Session, "failed") {
-            return Ok(Some((Verdict::NoSession, entry.text.clone())));
+            return Some((Verdict::NoSession, entry.text.clone()));
         }
         if let Some(entry) = self.entry(Spoken::Epoch, "failed") {
-            return Ok(Some((Verdict::NotStarted, entry.text.clone())));
+            return Some((Verdict::NotStarted, entry.text.clone()));
         }
         if let Some(entry) = self.entry(Spoken::Epoch, "exited") {
             let how = entry.text.as_deref().unwrap_or("for an unknown reason");
-            return Ok(Some((Verdict::Ended, Some(format!("its program ended with {how}")))));
+            return Some((Verdict::Ended, Some(format!("its program ended with {how}"))));
         }
-        let view = self.scratch.ask::<AgentGet>(&AgentParams { agent: self.name() })?;
-        let is_over = matches!(view.status.phase, Phase::Failed | Phase::Stopped | Phase::Quarantined);
-        Ok(is_over.then_some((Verdict::NotStarted, view.status.reason)))
+        let is_over = matches!(status.phase, Phase::Failed | Phase::Stopped | Phase::Quarantined);
+        is_over.then_some((Verdict::NotStarted, status.reason))
     }
 
     /// Whether its driver works.
