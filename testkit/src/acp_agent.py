@@ -92,6 +92,11 @@ def play(session, text):
     elif verb == "think":
         say(session, rest, "agent_thought_chunk")
         say(session, "thought")
+    elif verb == "edit":
+        change = {"type": "diff", "path": rest, "oldText": "one\ntwo\n", "newText": "one\n2\x1b[2J\n"}
+        update(session, "tool_call", toolCallId="edit", title=f"edit {rest}", kind="edit", status="in_progress")
+        update(session, "tool_call_update", toolCallId="edit", status="completed", content=[change])
+        say(session, "edited")
     elif verb == "hold":
         hold(session, rest)
     elif verb == "tool":

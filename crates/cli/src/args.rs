@@ -95,6 +95,7 @@ pub(crate) enum Command {
     Message(Box<command::message::MessageArgs>),
     Attach(command::attach::AttachArgs),
     Logs(command::logs::LogsArgs),
+    Transcript(command::transcript::TranscriptArgs),
     Replay(command::replay::ReplayArgs),
     Snapshot(command::snapshot::SnapshotArgs),
     Events(command::events::EventsArgs),

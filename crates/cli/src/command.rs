@@ -30,6 +30,7 @@ pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
 pub(crate) mod token;
+pub(crate) mod transcript;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -100,6 +101,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Message(args) => message::run(*args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
+        Command::Transcript(args) => transcript::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),

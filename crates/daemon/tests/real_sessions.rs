@@ -120,17 +120,12 @@ fn stands(program: &Program) {
         return;
     };
     let (slow, killed) = (Hold::new(), Hold::new());
+    let make = |name: &str| (program.shell)(format!("echo made > {name}"));
     let script = Script::new()
         .rule(Rule::on("remember saffron").reply(Reply::new().text("I will ").text("remember.")))
-        .rule(Rule::on("make one").reply((program.shell)("echo made > one".to_owned())).says("one is made"))
-        .rule(
-            Rule::on("make two").reply((program.shell)("echo made > two".to_owned())).says("two is not made"),
-        )
-        .rule(
-            Rule::on("make three")
-                .reply((program.shell)("echo made > three".to_owned()))
-                .says("three is not made"),
-        )
+        .rule(Rule::on("make one").reply(make("one")).says("one is made"))
+        .rule(Rule::on("make two").reply(make("two")).says("two is not made"))
+        .rule(Rule::on("make three").reply(make("three")).says("three is not made"))
         .rule(Rule::on("be slow").reply(Reply::new().text("begun ").hold(&slow).text("ended")))
         .rule(Rule::on("say stop").says("stopped"))
         .rule(Rule::on("outlive it").reply(Reply::new().text("still ").hold(&killed).text("here")))

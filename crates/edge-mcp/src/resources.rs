@@ -9,7 +9,7 @@ use edgeplane_types::MessageId;
 use edgeplane_wire::{
     api::{
         message::{InboxParams, MessageParams},
-        report::{TRANSCRIPT_MAX, TranscriptParams},
+        report::{Detail, TRANSCRIPT_MAX, TranscriptParams},
         stream::ReadParams,
     },
     catalogue::{InboxList, MessageGet, StreamRead, TranscriptRead},
@@ -168,7 +168,9 @@ pub(crate) async fn read(link: &Arc<Link>, uri: &str) -> Result<ReadResourceResu
 
 async fn transcript(link: &Arc<Link>, address: Address) -> Result<Value, Failure> {
     let agent = Some(link.own_id().await?.to_string());
-    let params = TranscriptParams { agent, after: address.after, limit: Some(address.limit) };
+    let (after, limit) = (address.after, Some(address.limit));
+    let params =
+        TranscriptParams { agent, after, limit, detail: Detail::Words, ..TranscriptParams::default() };
     Ok(json!(link.call::<TranscriptRead>(&params).await?))
 }
 

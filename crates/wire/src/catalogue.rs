@@ -273,7 +273,7 @@ catalogue! {
     /// Reports what the calling agent is doing.
     "runtime/status.report" StatusReport(api::report::StatusParams) -> api::report::ReportResult,
         Write, Anyone, [PermissionDenied, Fenced, TooLarge, StorageFull], "0.3";
-    /// Reads what was said to an agent and by it.
+    /// Reads what was said to an agent and by it, and what it did.
     "runtime/transcript.read" TranscriptRead(api::report::TranscriptParams) -> api::report::TranscriptResult,
         Read, OwnerOrOperator, [NotFound], "0.3";
 

@@ -4,9 +4,11 @@ pub(crate) mod change;
 mod describe;
 mod get;
 mod history;
+mod init;
 mod install;
 pub(crate) mod list;
 pub(crate) mod offline;
+mod probe;
 mod wait;
 
 use clap::{Args, Subcommand};
@@ -38,6 +40,8 @@ enum AgentCommand {
     List(list::ListArgs),
     Get(get::GetArgs),
     Describe(describe::DescribeArgs),
+    Init(init::InitArgs),
+    Probe(probe::ProbeArgs),
     Install(install::InstallArgs),
     Start(change::StartArgs),
     Stop(change::StopArgs),
@@ -56,6 +60,8 @@ pub(crate) fn run(args: &AgentArgs, context: &mut Context) -> anyhow::Result<Out
         AgentCommand::List(args) => list::run(args, context),
         AgentCommand::Get(args) => get::run(args, context),
         AgentCommand::Describe(args) => describe::run(args, context),
+        AgentCommand::Init(args) => init::run(args, context),
+        AgentCommand::Probe(args) => probe::run(args, context),
         AgentCommand::Install(args) => install::run(args, context),
         AgentCommand::Start(args) => change::start(&args.targets, context),
         AgentCommand::Stop(args) => change::stop(&args.targets, context),

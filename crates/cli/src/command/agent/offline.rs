@@ -125,6 +125,17 @@ fn read(path: &Path, env: &Environment) -> anyhow::Result<Shelf> {
     Ok(Shelf { descriptions: manifests.iter().map(describe).collect(), problems })
 }
 
+/// What a manifest needs and this machine does not have: what it is, whether nothing works without it, what it is for.
+pub(super) fn missing(manifest: &Manifest, env: &Environment) -> Vec<(String, bool, Option<String>)> {
+    let description = edgeplane_manifest::describe(manifest, &look(manifest, &BTreeSet::new(), env));
+    let absent = description.configuration.into_iter().filter(|item| item.presence == Presence::Missing);
+    absent
+        .map(|item| {
+            (need_text(&item.requirement.need), item.requirement.required, item.requirement.description)
+        })
+        .collect()
+}
+
 /// Looks for everything that a manifest needs and this machine can show.
 fn look(manifest: &Manifest, names: &BTreeSet<AgentName>, env: &Environment) -> Found {
     let mut found = Found::nothing();

@@ -1,23 +1,50 @@
-//! The transcript of an agent: what was said to it and by it, as a projection of its stream.
+//! The transcript of an agent: what was said to it, by it, and what it did, as a projection of its stream.
+//!
+//! Owns which entries one answer holds. Every answer is bounded by its entries, by their bytes and by the events that are
+//! looked through for them; `next` says where to read on. What an event says stands in [`entry`].
 
-use edgeplane_driver::render::{self, Attempt, Bounds};
-use edgeplane_store::{CommittedEvent, ReadError, Reader, StoredBody};
-use edgeplane_types::{ErrorName, Fact, MessageId, Part, StreamName};
+mod entry;
+mod shorten;
+
+use edgeplane_store::{CommittedEvent, ReadError, Reader};
+use edgeplane_types::{Epoch, ErrorName, MessageId, StreamName};
 use edgeplane_wire::{
-    api::report::{Spoken, TRANSCRIPT_MAX, TranscriptEntry, TranscriptParams, TranscriptResult},
+    api::report::{Detail, Spoken, TRANSCRIPT_MAX, TranscriptEntry, TranscriptParams, TranscriptResult},
     rpc::RpcError,
 };
 
+use self::entry::TEXT_BYTES_MAX;
 use super::{Session, check_owner, terminals::agent_id};
 
 /// Entries in one answer when the caller does not say how many.
 const LIMIT: u32 = 50;
 
 /// Events that are looked through at one go.
-const PAGE: usize = 1_000;
+const PAGE: u64 = 1_000;
 
-/// Longest text of one entry in bytes. A long message says how to read all of it.
-const TEXT_BYTES_MAX: usize = 16 << 10;
+/// Events that are looked through for one answer: a tenth of a second. Whoever wants more reads on.
+const EVENTS_MAX: u64 = 10_000;
+
+/// Bytes of texts in one answer, far below what a line of the protocol holds. The entry that reaches it is the last.
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+
+/// What of a stream is told.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    epoch: Option<Epoch>,
+    message_id: Option<MessageId>,
+    detail: Detail,
+    limit: usize,
+}
+
+impl Wanted {
+    fn takes(self, entry: &TranscriptEntry) -> bool {
+        let is_word = matches!(entry.spoken, Spoken::Message | Spoken::Turn | Spoken::Item);
+        (is_word || self.detail == Detail::Everything)
+            && self.epoch.is_none_or(|epoch| entry.epoch == epoch)
+            && self.message_id.is_none_or(|id| entry.message_id == Some(id))
+    }
+}
 
 pub(in crate::server) async fn read(
     session: &Session,
@@ -31,122 +58,198 @@ pub(in crate::server) async fn read(
         }
     };
     check_owner(session, id)?;
-    let limit = usize::try_from(params.limit.unwrap_or(LIMIT).clamp(1, TRANSCRIPT_MAX)).unwrap_or(1);
-    let (stream, after) = (StreamName::Agent(id), params.after);
-    let read = move |reader: &Reader| match after {
-        Some(after) => following(reader, &stream, after, limit),
-        None => newest(reader, &stream, limit),
+    let TranscriptParams { agent: _, after, limit, epoch, message_id, detail } = params;
+    let limit = usize::try_from(limit.unwrap_or(LIMIT).clamp(1, TRANSCRIPT_MAX)).unwrap_or(1);
+    let wanted = Wanted { epoch, message_id, detail, limit };
+    let stream = StreamName::Agent(id);
+    let read = move |reader: &Reader| {
+        let from = match (after, message_id) {
+            (Some(after), _) => Some(after),
+            (None, Some(message)) => Some(before_message(reader, &stream, &message)?),
+            (None, None) => None,
+        };
+        match from {
+            Some(after) => following(reader, &stream, after, wanted),
+            None => newest(reader, &stream, wanted),
+        }
     };
     session.shared.record.read(read).await
+}
+
+/// The number after which everything stands that belongs to a message: none of it is older than its acceptance.
+fn before_message(reader: &Reader, stream: &StreamName, id: &MessageId) -> Result<u64, ReadError> {
+    let Some(row) = reader.message(id)? else { return Ok(0) };
+    let accepted = reader.events_from_pos(row.accepted_pos, 1, &[])?;
+    let own = accepted.first().filter(|committed| committed.event.stream == *stream);
+    Ok(own.map_or(0, |committed| committed.event.seq.saturating_sub(1)))
 }
 
 /// The entries behind a number, oldest first.
 fn following(
     reader: &Reader,
     stream: &StreamName,
-    mut after: u64,
-    limit: usize,
+    after: u64,
+    wanted: Wanted,
 ) -> Result<TranscriptResult, ReadError> {
-    let mut items = Vec::new();
-    loop {
-        let page = reader.events(stream, after.saturating_add(1), PAGE)?;
-        let end = page.len() < PAGE;
+    let mut answer = Answer::default();
+    let mut next = after;
+    while next.saturating_sub(after) < EVENTS_MAX {
+        let page = reader.events(stream, next.saturating_add(1), events(PAGE))?;
         for committed in &page {
-            after = committed.event.seq;
-            items.extend(entry(reader, committed)?);
-            if items.len() >= limit {
-                return Ok(TranscriptResult { items, next: after, end: false });
+            if let Some(entry) = told(reader, committed, wanted)?
+                && !answer.takes(entry, wanted.limit, Side::Behind)
+            {
+                return Ok(TranscriptResult { items: answer.items, next, end: false });
+            }
+            next = committed.event.seq;
+        }
+        if page.len() < events(PAGE) {
+            return Ok(TranscriptResult { items: answer.items, next, end: true });
+        }
+    }
+    Ok(TranscriptResult { items: answer.items, next, end: false })
+}
+
+/// The last entries, oldest first. An agent that did nothing else for ten thousand events has none.
+fn newest(reader: &Reader, stream: &StreamName, wanted: Wanted) -> Result<TranscriptResult, ReadError> {
+    let head = reader.stream_head(stream)?.map_or(0, |head| head.seq);
+    let mut answer = Answer::default();
+    let mut before = head.saturating_add(1);
+    'pages: while before > 1 && head.saturating_sub(before) < EVENTS_MAX {
+        let from = before.saturating_sub(PAGE).max(1);
+        let page = reader.events(stream, from, events(before.saturating_sub(from)))?;
+        for committed in page.iter().rev() {
+            if let Some(entry) = told(reader, committed, wanted)?
+                && !answer.takes(entry, wanted.limit, Side::Before)
+            {
+                break 'pages;
             }
         }
-        if end {
-            return Ok(TranscriptResult { items, next: after, end: true });
-        }
+        before = from;
     }
+    answer.items.reverse();
+    Ok(TranscriptResult { items: answer.items, next: head, end: true })
 }
 
-/// The last entries, oldest first. An agent that did nothing but start over for a thousand events has none.
-fn newest(reader: &Reader, stream: &StreamName, limit: usize) -> Result<TranscriptResult, ReadError> {
-    let events = reader.last_events(stream, PAGE)?;
-    let next = events.last().map_or(0, |committed| committed.event.seq);
-    let mut items = Vec::new();
-    for committed in events.iter().rev() {
-        items.extend(entry(reader, committed)?);
-        if items.len() >= limit {
-            break;
-        }
-    }
-    items.reverse();
-    Ok(TranscriptResult { items, next, end: true })
+fn events(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// What an event says, if it says something.
-fn entry(reader: &Reader, committed: &CommittedEvent) -> Result<Option<TranscriptEntry>, ReadError> {
-    let event = &committed.event;
-    let said = |epoch, spoken| TranscriptEntry {
-        seq: event.seq,
-        at: event.ts,
-        epoch,
-        spoken,
-        kind: None,
-        message_id: None,
-        authority: None,
-        text: None,
-        is_cut: false,
-    };
-    let entry = match &event.fact {
-        Fact::MessageInjected { message_id, epoch, .. } => {
-            message(reader, message_id, said(*epoch, Spoken::Message))?
-        }
-        Fact::TurnCompleted { epoch, message_id, output_digest, authority, .. } => {
-            let (text, is_cut) = text(reader, output_digest)?;
-            let (message_id, authority) = (*message_id, *authority);
-            TranscriptEntry { message_id, authority, text, is_cut, ..said(*epoch, Spoken::Turn) }
-        }
-        Fact::ItemReported { epoch, kind, body_digest, message_id, authority, .. } => {
-            let (text, is_cut) = text(reader, body_digest)?;
-            let (message_id, authority, kind) = (*message_id, *authority, Some(kind.clone()));
-            TranscriptEntry { kind, message_id, authority, text, is_cut, ..said(*epoch, Spoken::Item) }
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(entry))
-}
-
-/// A message as its session was shown it, whatever the driver was.
-fn message(
+fn told(
     reader: &Reader,
-    id: &MessageId,
-    mut entry: TranscriptEntry,
-) -> Result<TranscriptEntry, ReadError> {
-    entry.message_id = Some(*id);
-    let Some(row) = reader.message(id)? else { return Ok(entry) };
-    entry.authority = Some(row.envelope.authority);
-    let content = body(reader, &row.envelope.content_digest)?;
-    let parts: Option<Vec<Part>> = content.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    if let Some(parts) = parts {
-        let bounds = Bounds { content_bytes: TEXT_BYTES_MAX, quoted_bytes: TEXT_BYTES_MAX };
-        let rendered = render::render(&row.envelope, &parts, Attempt::First, bounds);
-        entry.is_cut = rendered.is_preview;
-        entry.text = Some(rendered.text());
-    }
-    Ok(entry)
+    committed: &CommittedEvent,
+    wanted: Wanted,
+) -> Result<Option<TranscriptEntry>, ReadError> {
+    Ok(entry::of(reader, &committed.event)?.filter(|entry| wanted.takes(entry)))
 }
 
-/// What the agent itself said, as far as it is shown, and whether there is more of it.
-fn text(reader: &Reader, digest: &str) -> Result<(Option<String>, bool), ReadError> {
-    let Some(bytes) = body(reader, digest)? else { return Ok((None, false)) };
-    let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    let is_cut = text.len() > TEXT_BYTES_MAX;
-    if is_cut {
-        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
-    }
-    Ok((Some(text), is_cut))
+/// Where the next entry stands, seen from the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    Behind,
 }
 
-fn body(reader: &Reader, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
-    let Ok(digest) = digest.parse() else { return Ok(None) };
-    Ok(match reader.body(&digest)? {
-        Some(StoredBody::Bytes(bytes)) => Some(bytes),
-        Some(StoredBody::Erased { .. }) | None => None,
-    })
+/// The entries found so far.
+#[derive(Debug, Default)]
+struct Answer {
+    items: Vec<TranscriptEntry>,
+    bytes: usize,
+}
+
+impl Answer {
+    /// Takes an entry, alone or as a piece of the last one; not if the answer is full.
+    fn takes(&mut self, entry: TranscriptEntry, limit: usize, side: Side) -> bool {
+        let bytes = entry::bytes(&entry);
+        let is_long = self.bytes >= ANSWER_BYTES_MAX;
+        let is_full = is_long || self.items.len() >= limit;
+        match self.items.last_mut() {
+            Some(last) if !is_long && go_together(last, &entry) => join(last, entry, side),
+            _ if is_full => return false,
+            _ => self.items.push(entry),
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        true
+    }
+}
+
+/// Whether two entries are pieces of one text, which together are no longer than one entry may be.
+fn go_together(one: &TranscriptEntry, other: &TranscriptEntry) -> bool {
+    let is_text = |entry: &TranscriptEntry| {
+        entry.spoken == Spoken::Piece
+            && entry.kind.as_ref().is_some_and(|kind| matches!(kind.as_str(), "text" | "thought"))
+            && !entry.is_cut
+    };
+    let length = |entry: &TranscriptEntry| entry.text.as_ref().map_or(0, String::len);
+    is_text(one)
+        && is_text(other)
+        && one.item_id == other.item_id
+        && one.authority == other.authority
+        && one.text.is_some() == other.text.is_some()
+        && length(one).saturating_add(length(other)) <= TEXT_BYTES_MAX
+}
+
+fn join(last: &mut TranscriptEntry, piece: TranscriptEntry, side: Side) {
+    let (Some(text), Some(more)) = (&mut last.text, piece.text) else { return };
+    match side {
+        Side::Behind => {
+            text.push_str(&more);
+            last.seq = piece.seq;
+        }
+        Side::Before => {
+            text.insert_str(0, &more);
+            last.at = piece.at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use edgeplane_types::{ItemId, Timestamp};
+
+    use super::*;
+
+    fn piece(seq: u64, item: u8, kind: &str, text: &str) -> TranscriptEntry {
+        let at = Timestamp::from_micros(i64::try_from(seq).unwrap());
+        let entry = entry::blank(seq, at, Epoch(1), Spoken::Piece);
+        TranscriptEntry {
+            kind: Some(kind.parse().unwrap()),
+            item_id: Some(ItemId::from_parts(5, [item; 10])),
+            text: Some(text.to_owned()),
+            ..entry
+        }
+    }
+
+    fn check(side: Side, limit: usize, pieces: &[TranscriptEntry], expected: &[&str], taken: usize) {
+        let mut answer = Answer::default();
+        let count = pieces.iter().take_while(|piece| answer.takes((*piece).clone(), limit, side)).count();
+        let texts: Vec<_> = answer.items.iter().filter_map(|entry| entry.text.as_deref()).collect();
+        assert_eq!((texts.as_slice(), count), (expected, taken));
+    }
+
+    /// Proves DRV-050.
+    #[test]
+    fn pieces_of_one_text_are_one_entry_in_either_direction() {
+        let one = [piece(1, 1, "text", "a"), piece(2, 1, "text", "b"), piece(3, 2, "text", "c")];
+        check(Side::Behind, 9, &one, &["ab", "c"], 3);
+        check(Side::Behind, 1, &one, &["ab"], 2);
+        let back: Vec<_> = one.iter().rev().cloned().collect();
+        check(Side::Before, 9, &back, &["c", "ab"], 3);
+        let tools = [piece(1, 1, "tool_call", "a"), piece(2, 1, "tool_call", "b")];
+        check(Side::Behind, 9, &tools, &["a", "b"], 2);
+    }
+
+    /// Proves DRV-050.
+    #[test]
+    fn no_entry_and_no_answer_grows_beyond_its_bound() {
+        let long = "x".repeat(TEXT_BYTES_MAX);
+        let pieces: Vec<_> = (0..600).map(|seq| piece(seq, 1, "text", &long)).collect();
+        let mut answer = Answer::default();
+        let count =
+            pieces.into_iter().take_while(|piece| answer.takes(piece.clone(), 500, Side::Behind)).count();
+        assert_eq!(count, ANSWER_BYTES_MAX / TEXT_BYTES_MAX);
+        assert!(
+            answer.items.iter().all(|entry| entry.text.as_ref().is_some_and(|text| text.len() == long.len()))
+        );
+    }
 }

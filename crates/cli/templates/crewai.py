@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""A CrewAI crew as an agent: edgeplane_agent.py beside it speaks to the node, `answer` is yours."""
+
+from crewai import Agent, Crew, Task
+
+from edgeplane_agent import serve
+
+helper = Agent(role="Helper", goal="Answer what is asked", backstory="You answer briefly and to the point.")
+task = Task(description="{message}", expected_output="An answer in plain text", agent=helper)
+crew = Crew(agents=[helper], tasks=[task])
+
+
+def answer(text, message):
+    return crew.kickoff(inputs={"message": text}).raw
+
+
+if __name__ == "__main__":
+    serve(answer)
