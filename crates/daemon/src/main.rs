@@ -99,6 +99,8 @@ fn run(options: Options) -> anyhow::Result<()> {
         return audit(options);
     }
     end_on_panic();
+    // The watchdog reads its signals from a descriptor and has them blocked, which its children inherit.
+    signals::unblock_all().context("cannot be told to end")?;
     signals::forbid_tracing().context("cannot forbid tracing of this process")?;
     if let Err(error) = limits::raise_open_files() {
         tracing::warn!(%error, "cannot raise the limit of open files");

@@ -3,14 +3,14 @@
 
 use edgeplane_os::{Signal, pidfd, proc};
 use edgeplane_testkit::{Node, terminal, wait::eventually};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn kill(pid: u32) {
     let handle = pidfd::open(pid).unwrap();
     pidfd::send_signal(&handle, Signal::KILL).unwrap();
 }
 
-/// LIFE-036
+/// Proves LIFE-036, LIFE-037.
 #[test]
 fn daemon_up_right_after_the_daemons_death_waits_for_the_one_its_watchdog_starts() {
     let mut node = Node::start();
@@ -28,6 +28,15 @@ fn daemon_up_right_after_the_daemons_death_waits_for_the_one_its_watchdog_starts
         assert_ne!(next, last);
         last = next;
     }
+    // Asked to end as a machine that goes down asks, it hands over in good order.
+    pidfd::send_signal(&pidfd::open(last).unwrap(), Signal::TERM).unwrap();
+    eventually("it ends", || !proc::stat(last).is_ok_and(|found| found.is_alive()));
+    up();
+    let stopped = json!({ "types": ["node.stopped"] });
+    let read = node.connect().try_raw("stream/read", stopped).unwrap();
+    let reasons: Vec<&Value> =
+        read["items"].as_array().unwrap().iter().map(|item| &item["payload"]["reason"]).collect();
+    assert!(reasons.contains(&&json!("SIGTERM")), "{read}");
     let output = node.cli(&["daemon", "down"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     node.up();

@@ -17,7 +17,7 @@ pub use rustix::process::Signal;
 #[derive(Debug, thiserror::Error)]
 pub enum SignalError {
     /// The signals stay as they were.
-    #[error("cannot block signals")]
+    #[error("cannot change which signals are blocked")]
     Block(#[source] io::Error),
     /// No descriptor for the signals.
     #[error("cannot open a signal descriptor")]
@@ -120,6 +120,20 @@ fn set_of(signals: &[Signal]) -> libc::sigset_t {
         let _always_zero = unsafe { libc::sigaddset(&raw mut set, signal.as_raw()) };
     }
     set
+}
+
+/// Lets every signal reach this process, whatever its parent had blocked; call it before any thread is started.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn unblock_all() -> Result<(), SignalError> {
+    let none = set_of(&[]);
+    // SAFETY: the set is initialised; the old mask is not asked for.
+    let result = unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()) };
+    if result != 0 {
+        return Err(SignalError::Block(io::Error::from_raw_os_error(result)));
+    }
+    Ok(())
 }
 
 /// Lets this process get writes to closed pipes as errors instead of ending.

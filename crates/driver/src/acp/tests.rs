@@ -139,3 +139,62 @@ fn id_of_a_request_says_what_was_asked() {
     let message = "Internal error: a b".to_owned();
     assert_eq!(answer, Heard::Answer(Asked::New, Err(Failure { code: -32603, message })));
 }
+
+fn wanted(mode: Option<&str>, model: Option<&str>) -> Wanted {
+    Wanted {
+        cwd: "/work".to_owned(),
+        auth_method: None,
+        mode: mode.map(str::to_owned),
+        model: model.map(str::to_owned),
+        servers: Vec::new(),
+        former: None,
+        files: true,
+    }
+}
+
+/// What a session that is opened with this answer comes to.
+fn opening(wanted: Wanted, answer: Value) -> (Session, Vec<Act>) {
+    let (mut session, _) = Session::begin(wanted);
+    session.answered(Asked::Initialize, Ok(json!({ "protocolVersion": 1 })));
+    let acts = session.answered(Asked::New, Ok(answer));
+    (session, acts)
+}
+
+fn sent(acts: &[Act]) -> Value {
+    match acts {
+        [Act::Send(line)] => serde_json::from_slice(line).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Proves DRV-001, DRV-002.
+#[test]
+fn mode_and_model_are_set_where_they_are_offered_in_either_form() {
+    let options = json!({ "sessionId": "s", "configOptions": [
+        { "id": "m", "category": "model", "currentValue": "a",
+          "options": [{ "group": "g", "options": [{ "value": "a" }, { "value": "b" }] }] },
+        { "id": "how", "category": "mode", "currentValue": "plan", "options": [{ "value": "plan" }] } ] });
+    let (mut session, acts) = opening(wanted(Some("plan"), Some("b")), options.clone());
+    let line = sent(&acts);
+    assert_eq!(line["method"], "session/set_config_option");
+    assert_eq!(line["params"], json!({ "sessionId": "s", "configId": "m", "value": "b" }));
+    assert_eq!(session.name(), None, "it takes nothing before that is so");
+    // An answer to what was not asked now changes nothing.
+    assert!(session.answered(Asked::Mode, Ok(Value::Null)).is_empty());
+    assert!(session.answered(Asked::New, Ok(json!({ "sessionId": "other" }))).is_empty());
+    let acts = session.answered(Asked::Model, Ok(json!({})));
+    assert!(matches!(&acts[..], [Act::Opened(opened)] if opened.session == "s"), "{acts:?}");
+    assert_eq!(session.name(), Some("s"));
+
+    let (session, acts) = opening(wanted(Some("root"), None), options);
+    let why = "it has no mode `root`; it offers plan".to_owned();
+    assert_eq!(acts, [Act::Failed { why: why.clone(), may_pass: false }]);
+    assert_eq!((session.name(), session.failure()), (None, Some(why.as_str())));
+    let lists =
+        json!({ "sessionId": "s", "modes": { "currentModeId": "a", "availableModes": [{ "id": "b" }] } });
+    let (mut session, acts) = opening(wanted(Some("b"), None), lists);
+    assert_eq!(sent(&acts)["method"], "session/set_mode");
+    let refused = Failure { code: -32602, message: "no".to_owned() };
+    let acts = session.answered(Asked::Mode, Err(refused));
+    assert!(matches!(&acts[..], [Act::Failed { may_pass: false, .. }]), "{acts:?}");
+}
