@@ -3,7 +3,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{ChildStdin, ChildStdout, Command, Stdio},
     time::Duration,
 };
@@ -51,16 +51,21 @@ const REACH_FREED_PERCENT: f64 = 95.0;
 const REACH_WAKE_MS: f64 = 300.0;
 
 fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    std::fs::write(program(bench), AGENT)?;
     let mut rows = vec![updates(bench)?];
     rows.push(idle(bench)?);
     rows.extend(rest(bench)?);
     Ok(rows)
 }
 
-fn agent(name: &str, folder: &Path) -> anyhow::Result<String> {
+fn program(bench: &Bench) -> PathBuf {
+    bench.path("agent.py")
+}
+
+fn agent(bench: &Bench, name: &str, folder: &Path) -> anyhow::Result<String> {
     std::fs::create_dir_all(folder)?;
     let cwd = format!("cwd: {}", json!(folder));
-    Ok(manifest(name, "acp, tools: false", &["python3", "-c", AGENT], &[&cwd]))
+    Ok(manifest(name, "acp, tools: false", &["python3", &program(bench).to_string_lossy()], &[&cwd]))
 }
 
 /// Waits for the session of an agent.
@@ -92,7 +97,7 @@ fn updates(bench: &Bench) -> anyhow::Result<Row> {
     let count = bench.times(5_000, 200);
     let node = bench.node()?;
     let folder = bench.path("sessions");
-    node.apply(&agent("a", &folder)?)?;
+    node.apply(&agent(bench, "a", &folder)?)?;
     let mut connection = node.connect()?;
     ready(&mut connection, "a")?;
     let mut events = node.connect()?;
@@ -115,7 +120,7 @@ fn updates(bench: &Bench) -> anyhow::Result<Row> {
     ensure!(said.len() == came.len(), "{} were said and {} came", said.len(), came.len());
     let late: Vec<u64> = said.iter().zip(&came).map(|(said, came)| came.saturating_sub(*said)).collect();
     let ours = Samples::millis(&late);
-    let piped = Samples::millis(&piped(&folder, count)?);
+    let piped = Samples::millis(&piped(&program(bench), &folder, count)?);
     Ok(Row::time("update of a session at 1,000 a second → durable → subscriber", "ms", &ours)
         .reference("the line on a pipe", &piped)
         .reach("p99 ≤ 10", ours.p99() <= REACH_UPDATE_P99_MS))
@@ -129,9 +134,9 @@ struct ByHand {
 }
 
 impl ByHand {
-    fn start(folder: &Path) -> anyhow::Result<Self> {
+    fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
         let mut command = Command::new("python3");
-        command.args(["-c", AGENT]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(program).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let input = child.stdin.take().context("no input")?;
         let lines = BufReader::new(child.stdout.take().context("no output")?);
@@ -202,8 +207,8 @@ impl Drop for ByHand {
     }
 }
 
-fn piped(folder: &Path, count: usize) -> anyhow::Result<Vec<u64>> {
-    let mut program = ByHand::start(folder)?;
+fn piped(program: &Path, folder: &Path, count: usize) -> anyhow::Result<Vec<u64>> {
+    let mut program = ByHand::start(program, folder)?;
     program.prompt(None, &format!("paced {count} {PACE}"))?;
     let mut late = Vec::with_capacity(count);
     while late.len() < count {
@@ -220,7 +225,7 @@ fn idle(bench: &Bench) -> anyhow::Result<Row> {
     let folder = bench.path("idle-sessions");
     let mut text = String::new();
     for number in 0..count {
-        text.push_str(&agent(&format!("a{number}"), &folder.join(number.to_string()))?);
+        text.push_str(&agent(bench, &format!("a{number}"), &folder.join(number.to_string()))?);
     }
     node.apply(&text)?;
     node.wait_count("running", count)?;
@@ -243,18 +248,18 @@ fn rest(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let rounds = bench.times(20, 2);
     let node = bench.node()?;
     let folder = bench.path("rest");
-    node.apply(&agent("a", &folder)?)?;
+    node.apply(&agent(bench, "a", &folder)?)?;
     let mut connection = node.connect()?;
     ready(&mut connection, "a")?;
     connection.call("runtime/agent.ask", words("say begun"))?;
-    let daemon = process::memory(node.daemon_pid())?.anonymous_kib;
     let (mut freed, mut woken) = (Vec::new(), Vec::new());
     for round in 0..rounds {
-        let of_agent = memory_of_agents(&node)?;
+        let pids = processes(&node)?;
+        let of_agent = held_by(&pids);
+        let daemon = process::memory(node.daemon_pid())?.anonymous_kib;
         connection.call("runtime/agent.hibernate", json!({ "agent": "a" }))?;
         node.wait("a", "hibernated")?;
-        let kept =
-            memory_of_agents(&node)? + (process::memory(node.daemon_pid())?.anonymous_kib - daemon).max(0.0);
+        let kept = held_by(&pids) + (process::memory(node.daemon_pid())?.anonymous_kib - daemon).max(0.0);
         freed.push((of_agent - kept).max(0.0) * 100.0 / of_agent);
         let mut events = node.connect()?;
         events.call("stream/subscribe", json!({ "agent": "a", "types": ["item.updated"] }))?;
@@ -265,12 +270,12 @@ fn rest(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         ready(&mut connection, "a")?;
     }
     let session = connection.call("runtime/agent.get", json!({ "agent": "a" }))?;
-    let session = session.pointer("/status/identities/session/resume_handle").and_then(Value::as_str);
+    let session = session.pointer("/status/identities/session/resumeHandle").and_then(Value::as_str);
     let session = session.context("no session to go on with")?.to_owned();
     let mut by_hand = Vec::new();
     for _ in 0..rounds {
         let begin = now_ns();
-        let mut program = ByHand::start(&folder)?;
+        let mut program = ByHand::start(&self::program(bench), &folder)?;
         program.prompt(Some(&session), "say awake")?;
         while program.piece()? != "awake" {}
         by_hand.push(now_ns().saturating_sub(begin));
@@ -290,14 +295,12 @@ fn words(text: &str) -> Value {
     json!({ "agent": "a", "parts": [{ "type": "text", "text": text }] })
 }
 
-/// KiB that the shims and their programs hold, shared pages by the share.
-fn memory_of_agents(node: &Node) -> anyhow::Result<f64> {
-    let mut sum = 0.0;
-    for shim in node.shims()? {
-        for pid in std::iter::once(shim).chain(process::tree(shim)) {
-            // One that has ended since holds nothing.
-            sum += process::memory(pid).map_or(0.0, |memory| memory.pss_kib);
-        }
-    }
-    Ok(sum)
+/// The shims and their programs.
+fn processes(node: &Node) -> anyhow::Result<Vec<u32>> {
+    Ok(node.shims()?.into_iter().flat_map(|shim| std::iter::once(shim).chain(process::tree(shim))).collect())
+}
+
+/// KiB that these processes hold, shared pages by the share. One that has ended holds nothing.
+fn held_by(pids: &[u32]) -> f64 {
+    pids.iter().map(|pid| process::memory(*pid).map_or(0.0, |memory| memory.pss_kib)).sum()
 }
