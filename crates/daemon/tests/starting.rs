@@ -29,7 +29,7 @@ fn daemon_up_right_after_the_daemons_death_waits_for_the_one_its_watchdog_starts
         last = next;
     }
     // Asked to end as a machine that goes down asks, it hands over in good order.
-    pidfd::send_signal(&pidfd::open(last).unwrap(), Signal::TERM).unwrap();
+    pidfd::send_signal(pidfd::open(last).unwrap(), Signal::TERM).unwrap();
     eventually("it ends", || !proc::stat(last).is_ok_and(|found| found.is_alive()));
     up();
     let stopped = json!({ "types": ["node.stopped"] });
