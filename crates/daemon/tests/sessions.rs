@@ -366,7 +366,9 @@ fn hostile_program_harms_nobody_and_is_restarted_by_policy() {
     for what in ["garbage", "strangers", "options", "huge", "twice"] {
         let answer = answer(&ask(&node, "coder", &format!("bad {what}"))).clone();
         assert_ne!(answer.text.len(), 1, "{what}");
-        assert_eq!(said(&node, "say still here"), "still here", "after {what}");
+        // What it does besides may still speak into the next turn.
+        let answer = said(&node, "say still here");
+        assert!(answer.contains("still here"), "after {what}: {answer}");
         assert_eq!(answer_of(&node, "other"), "fine", "after {what}");
     }
     assert_eq!(facts(&node, "session.opened").len(), 1);
