@@ -2,7 +2,10 @@
 //!
 //! Owns ids and times of events. What an event means is the store's and the engines' business.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use edgeplane_os::Mint;
 use edgeplane_store::{
@@ -78,6 +81,7 @@ pub(crate) struct Record {
     reader: Reader,
     mint: Mint,
     followers: broadcast::Sender<CommittedEvent>,
+    changes: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
 }
 
@@ -85,7 +89,11 @@ impl Record {
     pub(crate) fn new(store: Store, mint: Mint) -> Self {
         let (followers, _) = broadcast::channel(FOLLOWER_EVENTS_MAX);
         let sender = followers.clone();
+        let changes = Arc::<AtomicU64>::default();
+        let changed = Arc::clone(&changes);
         store.observe(Arc::new(move |events: &[CommittedEvent]| {
+            let deciding = events.iter().filter(|committed| !committed.event.fact.is_piece()).count();
+            changed.fetch_add(u64::try_from(deciding).unwrap_or(u64::MAX), Ordering::Release);
             if sender.receiver_count() > 0 {
                 for event in events {
                     // Nobody listens any more: nothing is lost, the event is in the record.
@@ -94,7 +102,13 @@ impl Record {
             }
         }));
         let reader = store.reader();
-        Self { store, reader, mint, followers, shortage: Arc::default() }
+        Self { store, reader, mint, followers, changes, shortage: Arc::default() }
+    }
+
+    /// Grows with each event that decides something, before whoever asked for it is told. What was read from the record
+    /// and depends on such events only is still so while this is the same.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     pub(crate) fn mint(&self) -> &Mint {

@@ -10,6 +10,10 @@ use crate::{
     record::{Draft, Origin, refused},
 };
 
+/// What an agent's words weigh, and what that was made of: as of which change of the record, in which epoch, with which
+/// message on its way.
+pub(super) type WeightKnown = ((u64, Epoch, Option<MessageId>), Authority);
+
 /// An answer that an agent is handed, whole or in part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heard {
@@ -58,16 +62,25 @@ impl Actor {
     }
 
     /// What the program's words weigh now: no more than the lightest message that it has, or with none had last.
-    pub(super) fn weight_of_words(&self, epoch: Epoch) -> Authority {
+    pub(super) fn weight_of_words(&mut self, epoch: Epoch) -> Authority {
         let id: AgentId = self.identity.id;
+        let in_flight = self.delivery.in_flight();
+        // Read before what is looked up: a change in between makes the next look a new one.
+        let known_by = (self.shared.record.changes(), epoch, in_flight);
+        if let Some((by, weight)) = self.weight_known
+            && by == known_by
+        {
+            return weight;
+        }
         let lightest = self.shared.record.look_up(|reader| {
             let leading = reader.leading(&id, epoch)?.map(|leading| leading.authority);
-            let on_its_way = match self.delivery.in_flight() {
+            let on_its_way = match in_flight {
                 Some(message_id) => reader.message(&message_id)?.map(|row| row.envelope.authority),
                 None => None,
             };
             Ok([leading, on_its_way].into_iter().flatten().fold(AGENT_AUTHORITY_MAX, Authority::at_most))
         });
+        self.weight_known = lightest.as_ref().ok().map(|weight| (known_by, *weight));
         lightest.unwrap_or(Authority::Untrusted)
     }
 }

@@ -3,6 +3,13 @@
 use super::Fact;
 
 impl Fact {
+    /// Whether it is a piece of what a program says or does, of which there may be thousands a second: nothing is
+    /// decided by it.
+    #[must_use]
+    pub fn is_piece(&self) -> bool {
+        matches!(self, Self::ItemReported { .. } | Self::ItemUpdated { .. } | Self::UsageReported { .. })
+    }
+
     /// The event's type, such as `agent.started`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -114,20 +114,23 @@ impl Question<'_> {
             tokio::select! {
                 () = stopping.cancelled() => return Err(interrupted()),
                 () = tokio::time::sleep_until(until) => {}
-                heard = self.hear(&mut live) => heard?,
+                heard = self.hear(&mut live, stream) => heard?,
             }
         }
     }
 
-    /// Waits for an event that may be, or end, an answer.
-    async fn hear(&self, live: &mut Receiver<CommittedEvent>) -> Result<(), RpcError> {
-        let is_near = |stream: StreamName| match stream {
-            StreamName::Agent(id) => id == self.asked.id || Some(id) == self.asker,
+    /// Waits for an event that may be, or end, an answer; or for a piece of what the agent says, if that is wanted.
+    async fn hear(&self, live: &mut Receiver<CommittedEvent>, pieces: bool) -> Result<(), RpcError> {
+        let is_near = |committed: &CommittedEvent| match committed.event.stream {
+            StreamName::Agent(id) => {
+                let is_theirs = id == self.asked.id || Some(id) == self.asker;
+                is_theirs && (pieces || !committed.event.fact.is_piece())
+            }
             StreamName::Node(_) | StreamName::Workspace(_) => false,
         };
         loop {
             match live.recv().await {
-                Ok(committed) if is_near(committed.event.stream) => return Ok(()),
+                Ok(committed) if is_near(&committed) => return Ok(()),
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => return Ok(()),
                 Err(RecvError::Closed) => return Err(interrupted()),
