@@ -74,6 +74,28 @@ pub(crate) fn appends(dir: &Path, count: usize) -> anyhow::Result<Samples> {
     Ok(Samples::micros(&nanos))
 }
 
+/// Milliseconds of appends of a commit's usual length to a file, each written through to the disk and counted from the
+/// moment when it was due: what the disk alone takes at a pace.
+pub(crate) fn paced_appends(dir: &Path, count: usize, a_second: u64) -> anyhow::Result<Samples> {
+    use std::io::Write as _;
+
+    use crate::bench::clock::{now_ns, pass};
+    let path = dir.join("paced");
+    let mut file = std::fs::File::create(&path)?;
+    let gap = 1_000_000_000 / a_second.max(1);
+    let mut due = now_ns();
+    let mut nanos = Vec::with_capacity(count);
+    for _ in 0..count {
+        due += gap;
+        pass(std::time::Duration::from_nanos(due.saturating_sub(now_ns())));
+        file.write_all(&[b'x'; 16 << 10])?;
+        file.sync_data()?;
+        nanos.push(now_ns().saturating_sub(due));
+    }
+    std::fs::remove_file(path)?;
+    Ok(Samples::millis(&nanos))
+}
+
 /// Runs `/bin/true`: nanoseconds until it has ended.
 pub(crate) fn trues(count: usize) -> anyhow::Result<Vec<u64>> {
     (0..count).map(|_| process::timed(&mut process::silent("/bin/true"))).collect()

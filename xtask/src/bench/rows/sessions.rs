@@ -16,6 +16,7 @@ use crate::bench::{
     Bench, Group,
     clock::{now_ns, pass},
     node::{Node, manifest},
+    peers::bare,
     process,
     row::Row,
     rpc::Connection,
@@ -26,7 +27,8 @@ pub(crate) const GROUP: Group = Group {
     name: "sessions",
     how: "The agent of the tests, in Python, over the Agent Client Protocol. A turn of 1,000 updates a second, each with its \
           time: until the durable event of it reaches a subscriber, and as reference until the same program's line is read \
-          from a pipe. 100 such agents that wait. Rest: PSS of shim and program, and what stays. Waking: from the signal to \
+          from a pipe; beside it what the disk alone takes at that pace, 16 KiB appended and synced each time. 100 such \
+          agents that wait. Rest: PSS of shim and program, and what stays. Waking: from the signal to \
           the first durable update of the turn, less the same program started by hand, its session loaded and prompted, to \
           its first line.",
     run,
@@ -121,8 +123,10 @@ fn updates(bench: &Bench) -> anyhow::Result<Row> {
     let late: Vec<u64> = said.iter().zip(&came).map(|(said, came)| came.saturating_sub(*said)).collect();
     let ours = Samples::millis(&late);
     let piped = Samples::millis(&piped(&program(bench), &folder, count)?);
+    let disk = bare::paced_appends(bench.dir.path(), count, PACE as u64)?;
     Ok(Row::time("update of a session at 1,000 a second → durable → subscriber", "ms", &ours)
         .reference("the line on a pipe", &piped)
+        .peer("disk alone", Some(&disk))
         .reach("p99 ≤ 10", ours.p99() <= REACH_UPDATE_P99_MS))
 }
 
