@@ -7,6 +7,8 @@
 
 #[path = "mcp/talk.rs"]
 mod talk;
+#[path = "mcp/waiting.rs"]
+mod waiting;
 #[path = "mcp/web.rs"]
 mod web;
 
