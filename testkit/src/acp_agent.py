@@ -58,20 +58,54 @@ def past(session):
         return None
 
 
+REMEMBERED = set()
+
+
 def tool(session, path):
     call = {"toolCallId": f"call-{path}", "title": f"write {path}", "kind": "edit", "status": "pending"}
     update(session, "tool_call", **call)
     kinds = OPTIONS.get("options", "allow_once,reject_once").split(",")
     options = [{"optionId": f"option {kind}", "name": kind, "kind": kind} for kind in kinds]
-    answer = ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options})
+    if "option allow_always" in REMEMBERED:
+        answer = {"result": {"outcome": {"outcome": "selected", "optionId": "option allow_always"}}}
+    else:
+        answer = ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options})
     outcome = answer.get("result", {}).get("outcome", {})
     chosen = outcome.get("optionId", outcome.get("outcome", "?"))
     allowed = chosen.startswith("option allow")
+    REMEMBERED.add(chosen)
     if allowed:
         with open(path, "a") as file:
             file.write("done\n")
     update(session, "tool_call_update", toolCallId=f"call-{path}", status="completed" if allowed else "failed")
     say(session, f"chosen {chosen}")
+
+
+def terminals(session, steps):
+    """Asks one thing after the other of terminals; `T` is the last one that was created."""
+    last, answers = None, []
+    for method, params in steps:
+        params = {"sessionId": session, **params}
+        if params.get("terminalId") == "T":
+            params["terminalId"] = last
+        answer = ask(f"terminal/{method}", params)
+        if method == "create" and "result" in answer:
+            last = answer["result"]["terminalId"]
+        answers.append(answer.get("result", answer.get("error")))
+    return answers
+
+
+def many(session, count):
+    """Creates more terminals than there may be, and gives some back."""
+    made, errors = [], []
+    for _ in range(count):
+        answer = ask("terminal/create", {"sessionId": session, "command": "true"})
+        (made if "result" in answer else errors).append(answer.get("result", answer.get("error")))
+    for terminal in made:
+        ask("terminal/wait_for_exit", {"sessionId": session, **terminal})
+        ask("terminal/release", {"sessionId": session, **terminal})
+    again = ask("terminal/create", {"sessionId": session, "command": "true"})
+    return {"made": len(made), "refused": len(errors), "why": errors[0]["message"], "again": "result" in again}
 
 
 def hold(session, name):
@@ -123,6 +157,10 @@ def play(session, text):
             params["content"] = content
         answer = ask(f"fs/{verb}_text_file", params)
         say(session, json.dumps(answer.get("result", answer.get("error"))))
+    elif verb == "terminal":
+        say(session, json.dumps(terminals(session, json.loads(rest))))
+    elif verb == "terminals":
+        say(session, json.dumps(many(session, int(rest))))
     elif verb == "plan":
         update(session, "plan", entries=[{"content": rest, "priority": "high", "status": "pending"}])
         say(session, "planned")
@@ -195,6 +233,8 @@ def request(message):
     if method == "initialize":
         if OPTIONS.get("silent"):
             return
+        with open("client", "w") as file:
+            json.dump(params["clientCapabilities"], file)
         capabilities = {"loadSession": OPTIONS.get("load", "yes") == "yes"}
         if OPTIONS.get("resume"):
             capabilities["sessionCapabilities"] = {"resume": {}}

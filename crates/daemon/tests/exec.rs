@@ -340,3 +340,50 @@ fn program_that_is_not_there_fails_the_start() {
     eventually("it does not run", || node.count("coder", "agent.exited") == 1);
     assert_eq!(facts(&node, "agent.exited")[0]["status"], json!({ "code": 127 }));
 }
+
+/// Proves DRV-062.
+#[test]
+fn runner_that_the_agents_user_may_not_run_is_named_when_it_is_applied() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if edgeplane_os::proc::uid(std::process::id()).unwrap() != 0 {
+        eprintln!("SKIPPED: programs of other users: only root may run them");
+        return;
+    }
+    let binaries = edgeplane_testkit::Binaries::built();
+    let installed = tempfile::tempdir().unwrap();
+    let closed = |mode| {
+        std::fs::set_permissions(installed.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for name in ["edgeplane-shim", "edgeplane-exec"] {
+        std::fs::copy(binaries.shim.with_file_name(name), installed.path().join(name)).unwrap();
+    }
+    let shim = installed.path().join("edgeplane-shim").to_string_lossy().into_owned();
+    let env = vec![("EDGEPLANE_SHIM".to_owned(), shim)];
+    let node = Node::start_with(edgeplane_testkit::NodeOptions { env, ..Default::default() });
+    let open = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(open.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let manifest = exec("coder", open.path(), &[], (TEXT, "user: nobody\nrestart: { policy: never }"));
+
+    closed(0o700);
+    let refused = node.try_apply(&manifest).unwrap_err();
+    let folder = installed.path().canonicalize().unwrap();
+    for word in
+        ["spec.user: user `nobody` may not run", "edgeplane-exec", "closed to it; install EdgePlane where"]
+    {
+        assert!(refused.message.contains(word), "{refused}");
+    }
+    assert!(refused.message.contains(&format!("`{}` is closed", folder.display())), "{refused}");
+    assert!(node.connect().try_raw("runtime/agent.get", json!({ "agent": "coder" })).is_err());
+
+    closed(0o755);
+    node.run("coder", &manifest);
+    assert!(said(&node, "say hello").contains("hello"));
+    closed(0o700);
+    node.connect().try_raw("runtime/agent.restart", json!({ "agent": "coder" })).unwrap();
+    eventually("it says why it does not start", || {
+        node.get("coder")
+            .status
+            .reason
+            .is_some_and(|reason| reason.contains("may not run EdgePlane's runner"))
+    });
+}

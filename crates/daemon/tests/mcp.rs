@@ -7,6 +7,8 @@
 
 #[path = "mcp/talk.rs"]
 mod talk;
+#[path = "mcp/waiting.rs"]
+mod waiting;
 #[path = "mcp/web.rs"]
 mod web;
 
@@ -265,7 +267,7 @@ fn person_is_asked_and_the_answer_waited_for() {
         node.connect().call::<ActionList>(&params).items.pop()
     };
     let view = eventually_some("the question is there", list);
-    let verdict = edgeplane_types::decision::Verdict::Approve;
+    let verdict = edgeplane_types::decision::Verdict::APPROVE;
     let decide = DecideParams { action_id: view.action.id, digest: view.action.digest, verdict };
     node.connect().call::<ActionDecide>(&decide);
     let result = talk.answer(id).unwrap();

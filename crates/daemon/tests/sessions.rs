@@ -227,6 +227,62 @@ fn leave_is_asked_of_a_person_and_given_in_the_programs_own_words() {
     assert_eq!(node.inbox("coder").len(), 3);
 }
 
+/// Proves ACT-023.
+#[test]
+fn answer_that_lasts_is_chosen_by_the_programs_own_words() {
+    let mut node = Node::start();
+    let options = "options=allow_once,allow_always,reject_once,reject_always";
+    let folder = run(&node, &[options], "", "");
+    node.signal_with(&words("coder", "tool one", Queue));
+    let action = asked(&node);
+    let shown = node.connect().try_raw("runtime/action.get", json!({ "action_id": action["action"]["id"] }));
+    let offered = shown.unwrap()["options"].clone();
+    assert_eq!(
+        (&offered[1]["id"], &offered[1]["name"], &offered[1]["kind"]),
+        (&json!("option allow_always"), &json!("allow_always"), &json!("allow_always"))
+    );
+    assert_eq!(offered[0]["reach"], "just this once");
+    assert!(offered[1]["reach"].as_str().unwrap().contains("EdgePlane does not hear of it"), "{offered}");
+
+    let id = action["action"]["id"].as_str().unwrap();
+    let refused = |verdict: Value| {
+        let params = json!({ "action_id": id, "digest": action["action"]["digest"], "verdict": verdict });
+        node.connect().try_raw("runtime/action.decide", params).unwrap_err().to_string()
+    };
+    for name in ["allow everything", "reject_always", "option reject_once"] {
+        let why = refused(json!({ "verdict": "approve", "option": name }));
+        assert!(
+            why.contains("to allow it it offers `option allow_once` (allow_once), `option allow"),
+            "{why}"
+        );
+    }
+    let why = refused(json!({ "verdict": "deny", "option": "allow_once" }));
+    assert!(why.contains("to refuse it it offers `option reject_once`"), "{why}");
+    assert_eq!(node.count("coder", "action.voted"), 0, "nothing of it is decided");
+    let shown = node.cli(&["action", "show", id]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("option allow_always: allow_always"), "{shown}");
+
+    // Decided while the program cannot be told: the next daemon tells it the same.
+    let approve = node.cli(&["action", "approve", id, "--yes", "--option", "allow_always"]).output().unwrap();
+    assert!(approve.status.success(), "{approve:?}");
+    node.kill_daemon();
+    node.up();
+    eventually("it goes on", || ended(&node) == 1);
+    let vote = facts(&node, "action.voted").remove(0);
+    assert_eq!(vote["verdict"], json!({ "verdict": "approve", "option": "option allow_always" }));
+    assert_eq!(said(&node, "tool two"), "chosen option allow_always", "its own memory, for its session");
+    assert_eq!(read(&folder.join("one")) + &read(&folder.join("two")), "done\ndone\n");
+    assert_eq!(node.count("coder", "action.opened"), 1);
+
+    let own = json!({ "agent": "coder", "kind": "approval", "prompt": "x" });
+    let opened = node.connect().try_raw("runtime/action.open", own).unwrap();
+    let params = json!({ "action_id": opened["action"]["id"], "digest": opened["action"]["digest"],
+                         "verdict": { "verdict": "approve", "option": "allow_always" } });
+    let why = node.connect().try_raw("runtime/action.decide", params).unwrap_err().to_string();
+    assert!(why.contains("this action offers no options"), "{why}");
+}
+
 /// Proves DRV-008.
 #[test]
 fn end_of_a_turn_takes_its_questions_back() {

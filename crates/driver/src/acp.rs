@@ -8,6 +8,7 @@ mod hear;
 mod permission;
 mod say;
 mod session;
+mod terminal;
 mod update;
 
 pub use hear::{Asked, Failure, Heard, RequestId, hear};
@@ -16,6 +17,7 @@ pub use say::{
     McpServer, Reason, cancel, failed, permission_cancelled, permission_selected, prompt, succeeded,
 };
 pub use session::{Act, Opened, Session, Wanted, Way};
+pub use terminal::{Create, Terminal, TerminalAsk, Variable, output_text};
 pub use update::{ITEM_BYTES_MAX, Update, UpdateKind, Usage};
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::{
     borrow::Cow,
     collections::BTreeSet,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use edgeplane_driver::notice::NOTICE;
@@ -17,9 +18,9 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
         GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, Reference,
-        ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-        SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, Reference, ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
     service::{Peer, RequestContext, SubscriptionContext},
 };
@@ -31,6 +32,9 @@ use crate::{failure::Failure, link::Link, prompts, resources, tools, watch};
 /// The revisions that are served. Older ones have no structured results, without which no tool here makes sense.
 const VERSIONS: [ProtocolVersion; 3] =
     [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
+/// How often a caller that asks for it is told that a tool still waits: often enough for those that give up on silence.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// One server: for a program on standard streams, for a session, or for one request.
 #[derive(Debug)]
@@ -76,6 +80,22 @@ impl Handler {
             }
         }));
         Ok(())
+    }
+}
+
+/// Tells whoever wants to know that a tool is still waited for, as long as it is. It ends only if nobody can be told.
+async fn tell_waiting(peer: &Peer<RoleServer>, token: Option<ProgressToken>, tool: &str) {
+    let Some(token) = token else { return std::future::pending().await };
+    let tool: String = tool.chars().take(80).collect();
+    let begun = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(PROGRESS_EVERY).await;
+        let seconds = begun.elapsed().as_secs_f64();
+        let message = format!("`{tool}` has been waiting for {seconds:.0} s");
+        let progress = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
+        if peer.notify_progress(progress).await.is_err() {
+            return;
+        }
     }
 }
 
@@ -127,9 +147,13 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         // Both arms can be given up: the node carries out what it was asked, and says what became of it when asked.
+        let token = context.meta.get_progress_token();
         let called = tokio::select! {
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("cancelled", None));
+            }
+            () = tell_waiting(&context.peer, token, &request.name) => {
+                return Err(ErrorData::internal_error("whoever called is gone", None));
             }
             called = tools::call(&self.link, &request.name, arguments) => called,
         };

@@ -4,13 +4,12 @@
 
 use std::{fmt, sync::Arc};
 
-use edgeplane_types::ErrorName;
-use edgeplane_types::MessageId;
+use edgeplane_types::{ErrorName, MessageId};
 use edgeplane_wire::{
     api::{
-        message::{InboxParams, MessageParams},
+        message::{InboxParams, MessageParams, MessageView},
         report::{Detail, TRANSCRIPT_MAX, TranscriptParams},
-        stream::ReadParams,
+        stream::{ReadParams, ReadResult},
     },
     catalogue::{InboxList, MessageGet, StreamRead, TranscriptRead},
 };
@@ -26,8 +25,11 @@ use crate::{
 /// Entries in one read when nobody says how many.
 const LIMIT: u32 = 50;
 
-/// Events of the whole node among which an agent's own outgoing messages are looked for, newest first.
-const OUTGOING_EVENTS_MAX: u32 = 1_000;
+/// Events of the whole node that are looked through at a time for an agent's own messages.
+const THREAD_EVENTS_MAX: u32 = 1_000;
+
+/// How many times that is done for one part of a thread.
+const THREAD_PAGES_MAX: usize = 20;
 
 /// Longest address in bytes.
 const ADDRESS_BYTES_MAX: usize = 512;
@@ -80,7 +82,7 @@ impl Address {
         let mut address = Self { subject, after: None, limit: LIMIT };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=')? {
-                ("after", number) if !matches!(subject, Subject::Message(_) | Subject::Thread) => {
+                ("after", number) if !matches!(subject, Subject::Message(_)) => {
                     address.after = Some(number.parse().ok()?);
                 }
                 ("limit", number) if !matches!(subject, Subject::Message(_)) => {
@@ -126,9 +128,9 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
             JSON,
         ),
         template(
-            "edgeplane://self/thread{?limit}",
+            "edgeplane://self/thread{?after,limit}",
             "thread part",
-            "Your newest messages, at most `limit`.",
+            "Your messages behind the place `after`, in and out, at most `limit`; `next` says where to read on until `end`. From `after=0` on these are all.",
             JSON,
         ),
         template(
@@ -155,7 +157,7 @@ pub(crate) async fn read(link: &Arc<Link>, uri: &str) -> Result<ReadResourceResu
     };
     let (text, mime) = match address.subject {
         Subject::Transcript => (transcript(link, address).await?.to_string(), JSON),
-        Subject::Thread => (thread(link, address.limit).await?.to_string(), JSON),
+        Subject::Thread => (thread(link, address).await?.to_string(), JSON),
         Subject::Events => (events(link, address).await?.to_string(), JSON),
         Subject::Message(message_id) => {
             let view = link.call::<MessageGet>(&MessageParams { message_id }).await?;
@@ -207,39 +209,85 @@ fn without_free_words(event: &mut Value) {
     }
 }
 
-/// The newest messages to the agent and from it, in the order of their arrival.
-async fn thread(link: &Arc<Link>, limit: u32) -> Result<Value, Failure> {
+/// Messages to the agent and from it, in the order of their arrival: those behind a place on the node, or the newest.
+async fn thread(link: &Arc<Link>, address: Address) -> Result<Value, Failure> {
     let own = link.own_id().await?.to_string();
-    let inbox = InboxParams { agent: own.clone(), all: true, limit };
-    let received = link.call::<InboxList>(&inbox).await?.items;
-    let params = ReadParams {
-        types: vec!["message.accepted".to_owned()],
-        limit: Some(OUTGOING_EVENTS_MAX),
-        newest: true,
-        ..ReadParams::default()
+    let rows = usize::try_from(address.limit).unwrap_or(1);
+    let part = match address.after {
+        Some(after) => thread_behind(link, &own, (after, rows)).await?,
+        None => thread_newest(link, &own, address.limit).await?,
     };
-    let accepted = link.call::<StreamRead>(&params).await?.items;
+    let shown = |view: MessageView| {
+        let is_sent = view.source_detail.agent_id.is_some_and(|id| id.to_string() == own);
+        json!({ "direction": if is_sent { "out" } else { "in" }, "message": Message::of(view, EACH) })
+    };
+    let items: Vec<Value> = part.messages.into_iter().map(shown).collect();
+    Ok(json!({ "items": items, "next": part.next, "end": part.end }))
+}
+
+/// A part of an agent's messages.
+struct Part {
+    messages: Vec<MessageView>,
+    next: u64,
+    end: bool,
+}
+
+/// The first messages behind a place on the node. So many events are looked through for them, so a part may have none
+/// and not be the last.
+async fn thread_behind(link: &Arc<Link>, own: &str, (mut next, rows): (u64, usize)) -> Result<Part, Failure> {
+    let mut messages = Vec::new();
+    for _page in 0..THREAD_PAGES_MAX {
+        let page = accepted(link, next, false).await?;
+        for view in &page.items {
+            if let Some(message_id) = own_message(&view.event, own) {
+                if messages.len() >= rows {
+                    return Ok(Part { messages, next, end: false });
+                }
+                messages.push(link.call::<MessageGet>(&MessageParams { message_id }).await?);
+            }
+            next = view.pos;
+        }
+        if page.end {
+            return Ok(Part { messages, next: next.max(page.next), end: true });
+        }
+        next = next.max(page.next);
+    }
+    Ok(Part { messages, next, end: false })
+}
+
+/// The newest messages. Of those that it sent only as many are found as stand among the node's newest.
+async fn thread_newest(link: &Arc<Link>, own: &str, limit: u32) -> Result<Part, Failure> {
+    let inbox = InboxParams { agent: own.to_owned(), all: true, limit };
+    let mut messages = link.call::<InboxList>(&inbox).await?.items;
+    let newest = accepted(link, 0, true).await?;
     let rows = usize::try_from(limit).unwrap_or(1);
-    let is_own = |event: &&Value| event["payload"]["envelope"]["source"]["agent_id"] == own.as_str();
-    let sent = accepted.iter().map(|view| &view.event).filter(is_own);
-    let ids = sent.filter_map(|event| event["payload"]["envelope"]["id"].as_str()?.parse::<MessageId>().ok());
-    let mut messages = received;
+    let ids = newest.items.iter().filter_map(|view| own_message(&view.event, own));
     for message_id in ids.rev().take(rows) {
         if messages.iter().all(|known| known.message_id != message_id) {
             messages.push(link.call::<MessageGet>(&MessageParams { message_id }).await?);
         }
     }
     messages.sort_by_key(|message| message.accepted_at);
-    let skip = messages.len().saturating_sub(rows);
-    let items: Vec<Value> = messages
-        .into_iter()
-        .skip(skip)
-        .map(|view| {
-            let is_sent = view.source_detail.agent_id.is_some_and(|id| id.to_string() == own);
-            json!({ "direction": if is_sent { "out" } else { "in" }, "message": Message::of(view, EACH) })
-        })
-        .collect();
-    Ok(json!({ "items": items }))
+    messages.drain(..messages.len().saturating_sub(rows));
+    Ok(Part { messages, next: newest.next, end: true })
+}
+
+async fn accepted(link: &Arc<Link>, after: u64, newest: bool) -> Result<ReadResult, Failure> {
+    let params = ReadParams {
+        after,
+        types: vec!["message.accepted".to_owned()],
+        limit: Some(THREAD_EVENTS_MAX),
+        newest,
+        ..ReadParams::default()
+    };
+    Ok(link.call::<StreamRead>(&params).await?)
+}
+
+/// The message that an event is about, if it is to the agent or from it.
+fn own_message(event: &Value, own: &str) -> Option<MessageId> {
+    let envelope = &event["payload"]["envelope"];
+    let is_own = envelope["target"] == own || envelope["source"]["agent_id"] == own;
+    envelope["id"].as_str().filter(|_| is_own)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -256,6 +304,7 @@ mod tests {
         };
         check("edgeplane://self/transcript", Some(("edgeplane://self/transcript", None, 50)));
         check("edgeplane://self/events?after=7&limit=3", Some(("edgeplane://self/events", Some(7), 3)));
+        check("edgeplane://self/thread?after=9", Some(("edgeplane://self/thread", Some(9), 50)));
         check("edgeplane://self/thread?limit=0", Some(("edgeplane://self/thread", None, 1)));
         check("edgeplane://self/thread?limit=4000000000", Some(("edgeplane://self/thread", None, 500)));
         let message = format!("edgeplane://message/{id}");
@@ -268,7 +317,7 @@ mod tests {
             "edgeplane://message/agt_01890000-0000-7000-8000-000000000002",
             "edgeplane://self/events?after=-1",
             "edgeplane://self/events?agent=other",
-            "edgeplane://self/thread?after=1",
+            "edgeplane://self/thread?before=1",
             "file:///etc/passwd",
             &format!("{message}?limit=1"),
             &format!("edgeplane://self/events?{}", "&".repeat(600)),

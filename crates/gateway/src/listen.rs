@@ -1,14 +1,20 @@
 //! The listener: loopback only, and the order of the checks.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
     body::{Body, to_bytes},
     extract::State,
     routing::any,
+    serve::Listener as _,
 };
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -20,6 +26,16 @@ use crate::{
 
 /// Longest body of a request in bytes: as long as the content of a message may be, and what is around it.
 pub const BODY_BYTES_MAX: usize = 5 << 20;
+
+/// How long the head of a request may take, from the moment at which it is waited for. Programs of this machine need no
+/// millisecond; who holds connections without saying anything gives them up.
+const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// How long the body of a request may take.
+const BODY_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Longest head of a request in bytes.
+const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Where the server of the Model Context Protocol is.
 const MCP_PATH: &str = "/mcp";
@@ -78,12 +94,7 @@ impl Gateway {
         let listener = Bounded::new(listener, CONNECTIONS_MAX);
         let until = CancellationToken::new();
         let ended = until.clone();
-        let serving = tokio::spawn(async move {
-            let serving = axum::serve(listener, router).with_graceful_shutdown(ended.cancelled_owned());
-            if let Err(error) = serving.await {
-                tracing::error!(%error, "the gateway ended");
-            }
-        });
+        let serving = tokio::spawn(serve(listener, router, ended, HEAD_TIME_MAX));
         Ok(Self { address, serving, _until: until.drop_guard() })
     }
 
@@ -96,6 +107,35 @@ impl Gateway {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+}
+
+/// Serves each connection in a task of its own, until the end. The head of a request must come in `head_time`, also of
+/// the next one on a connection that is kept: who says nothing makes room.
+async fn serve(mut listener: Bounded, router: Router, ended: CancellationToken, head_time: Duration) {
+    loop {
+        // Losing the race loses no connection: it waits in the kernel's queue.
+        let stream = tokio::select! {
+            () = ended.cancelled() => return,
+            (stream, _) = listener.accept() => stream,
+        };
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(head_time)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), service);
+        let ended = ended.clone();
+        // It ends with its peer, or with the gateway.
+        drop(tokio::spawn(async move {
+            let served = tokio::select! {
+                () = ended.cancelled() => return,
+                served = connection => served,
+            };
+            if let Err(error) = served {
+                tracing::debug!(%error, "a connection ended before its request did");
+            }
+        }));
     }
 }
 
@@ -127,9 +167,10 @@ async fn answer(State(bearers): State<Arc<Bearers>>, request: Request<Body>) -> 
     let (mut parts, body) = request.into_parts();
     // Whoever answers has a connection of this bearer, and no need for the secret.
     parts.headers.remove(header::AUTHORIZATION);
-    match to_bytes(body, BODY_BYTES_MAX).await {
-        Ok(body) => endpoint.answer(Request::from_parts(parts, body)).await,
-        Err(_too_long) => too_long(),
+    match tokio::time::timeout(BODY_TIME_MAX, to_bytes(body, BODY_BYTES_MAX)).await {
+        Ok(Ok(body)) => endpoint.answer(Request::from_parts(parts, body)).await,
+        Ok(Err(_too_long)) => too_long(),
+        Err(_elapsed) => said(StatusCode::REQUEST_TIMEOUT, "the body took longer than 30 s"),
     }
 }
 
@@ -167,4 +208,45 @@ fn said(status: StatusCode, what: &str) -> Response<Body> {
     let text = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, text);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpStream,
+    };
+
+    use super::*;
+
+    /// Proves MCP-025.
+    #[tokio::test]
+    async fn who_does_not_finish_the_head_of_a_request_makes_room() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let ended = CancellationToken::new();
+        let router = Router::new().fallback(no_such_place);
+        let head_time = Duration::from_millis(200);
+        let serving = tokio::spawn(serve(Bounded::new(listener, 2), router, ended.clone(), head_time));
+        let mut slow = Vec::new();
+        for said in ["GET /mcp HTTP/1.1\r\nHost: x\r\nX-Slow:", ""] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(said.as_bytes()).await.unwrap();
+            slow.push(stream);
+        }
+        // There is no room until the others have lost theirs.
+        let mut third = TcpStream::connect(address).await.unwrap();
+        third.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        third.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+        for mut stream in slow {
+            let mut rest = Vec::new();
+            // A reset is an end as well.
+            drop(stream.read_to_end(&mut rest).await);
+            assert!(!rest.starts_with(b"HTTP/1.1 2"), "{rest:?}");
+        }
+        ended.cancel();
+        serving.await.unwrap();
+    }
 }

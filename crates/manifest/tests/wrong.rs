@@ -174,6 +174,10 @@ fn drivers_and_substrates() {
         &driven("{type: native, comment: x}"),
         &[(5, "spec.driver.comment", "expected one of type, stdio")],
     );
+    check(
+        &driven("{type: acp, commands: perhaps}"),
+        &[(5, "spec.driver.commands", "found `perhaps`, expected true or false")],
+    );
     let of_tools = |servers: &str| driven(&format!("{{type: acp, mcpServers: [{servers}]}}"));
     let name = "spec.driver.mcpServers[0].name";
     check(

@@ -65,10 +65,12 @@ use crate::{
 };
 
 pub(crate) use accept::Accepted;
+pub(crate) use acp::is_asked_by_program;
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
+pub(crate) use program::runner_problem;
 pub(crate) use reports::Report;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 pub(crate) use view::by_name;
@@ -207,6 +209,8 @@ struct Live {
     /// What its program is told of former epochs, and behind it the same without quotations.
     past: Vec<edgeplane_driver::render::Rendered>,
     fail_text: Option<String>,
+    /// The version that is spoken with its shim. One that this daemon launched is of its own release.
+    shim_version: u16,
     /// Its session, if its program speaks the Agent Client Protocol.
     acp: Option<Box<acp::Acp>>,
 }

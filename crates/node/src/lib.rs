@@ -10,6 +10,7 @@ mod agent;
 mod artifact;
 mod caller;
 mod checks;
+mod commands;
 mod gate;
 mod held;
 mod identity;

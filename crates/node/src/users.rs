@@ -1,6 +1,10 @@
 //! Users of this machine, from its own lists: whom an agent may run as.
 
-use std::fs;
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use edgeplane_wire::spec::RunAs;
 
@@ -27,6 +31,29 @@ pub(crate) fn look_up(name: &str) -> Result<RunAs, UserError> {
     find(name, &read("/etc/passwd")?, &read("/etc/group")?).ok_or_else(|| UserError::Unknown(name.to_owned()))
 }
 
+/// Why a user could not run a program, if that can be seen: a folder above it that is closed to the user, or itself.
+pub(crate) fn kept_from(program: &Path, user: &RunAs) -> Option<PathBuf> {
+    // Who may everything is kept from nothing.
+    if user.uid == 0 {
+        return None;
+    }
+    let whole = program.canonicalize().ok()?;
+    let above: Vec<&Path> = whole.ancestors().collect();
+    above.into_iter().rev().find(|path| !may_enter(path, user)).map(Path::to_owned)
+}
+
+/// Whether a user may pass through a folder, or run a file. What cannot be looked at is left to the start to tell.
+fn may_enter(path: &Path, user: &RunAs) -> bool {
+    let Ok(found) = fs::metadata(path) else { return true };
+    let is_in_group = found.gid() == user.gid || user.groups.contains(&found.gid());
+    let bit = match () {
+        () if found.uid() == user.uid => 0o100,
+        () if is_in_group => 0o010,
+        () => 0o001,
+    };
+    found.mode() & bit != 0
+}
+
 fn find(name: &str, passwd: &str, group: &str) -> Option<RunAs> {
     let (uid, gid) = passwd.lines().find_map(|line| {
         let fields: Vec<&str> = line.split(':').collect();
@@ -44,6 +71,35 @@ fn find(name: &str, passwd: &str, group: &str) -> Option<RunAs> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Proves DRV-062.
+    #[test]
+    fn program_behind_a_closed_folder_is_found_out() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let inner = dir.path().join("inner");
+        let program = inner.join("program");
+        fs::create_dir(&inner).unwrap();
+        fs::write(&program, "").unwrap();
+        let owner = fs::metadata(&program).unwrap().uid();
+        let stranger = RunAs { uid: owner + 4_000, gid: owner + 4_000, groups: Vec::new() };
+        mode(dir.path(), 0o755);
+        for (folder, file, expected) in [
+            (0o755, 0o755, None),
+            (0o711, 0o755, None),
+            (0o700, 0o755, Some(&inner)),
+            (0o755, 0o750, Some(&program)),
+        ] {
+            mode(&inner, folder);
+            mode(&program, file);
+            let found = kept_from(&program, &stranger);
+            assert_eq!(found, expected.map(|path| path.canonicalize().unwrap()), "{folder:o} {file:o}");
+        }
+        assert_eq!(kept_from(&program, &RunAs { uid: 0, gid: 0, groups: Vec::new() }), None);
+        let group = RunAs { groups: vec![fs::metadata(&program).unwrap().gid()], ..stranger };
+        assert_eq!(kept_from(&program, &group), None, "its group may");
+    }
 
     #[test]
     fn ids_and_groups_are_read() {

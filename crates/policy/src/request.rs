@@ -120,6 +120,7 @@ impl fmt::Display for Class {
             PolicyAction::Control => "control",
             PolicyAction::Supervise => "supervise",
             PolicyAction::Approve => "decide for",
+            PolicyAction::Run => "run commands in",
         };
         write!(f, "{} {} to {verb} agent {target}", subject.kind.as_str(), subject.name)?;
         match self.action {
@@ -127,7 +128,8 @@ impl fmt::Display for Class {
             PolicyAction::Attach
             | PolicyAction::Control
             | PolicyAction::Supervise
-            | PolicyAction::Approve => Ok(()),
+            | PolicyAction::Approve
+            | PolicyAction::Run => Ok(()),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{io, os::fd::AsFd, os::unix::net::UnixStream};
 use edgeplane_os::fd::{self, Transfer};
 use edgeplane_wire::{
     bytes::DecodeError,
-    shim::{FRAME_BYTES_MAX, FromShim, Role, split_frame},
+    shim::{FRAME_BYTES_MAX, FromShim, Role, VERSIONS, split_frame},
 };
 
 /// Answers that may wait for a peer that does not read; one that lets more pile up is disconnected.
@@ -46,6 +46,8 @@ pub(crate) enum Standing {
 pub(crate) struct Client {
     pub(crate) token: Token,
     pub(crate) standing: Standing,
+    /// The version that is spoken with it.
+    pub(crate) version: u16,
     pub(crate) is_subscribed: bool,
     stream: UnixStream,
     inbox: Vec<u8>,
@@ -68,6 +70,8 @@ impl Client {
         Ok(Self {
             token,
             standing,
+            // Whoever launches a shim launches one of its own release.
+            version: VERSIONS.1,
             is_subscribed: false,
             stream,
             inbox: Vec::new(),

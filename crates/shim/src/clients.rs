@@ -102,6 +102,7 @@ impl Clients {
             client.refuse("no version of the protocol is spoken by both sides", until_us);
         } else {
             client.standing = Standing::Proven(hello.role);
+            client.version = version;
             return Some(version);
         }
         None
@@ -124,6 +125,13 @@ impl Clients {
     /// Tells everybody who controls.
     pub(crate) fn tell_controllers(&mut self, frame: &FromShim<'_>) {
         for client in self.all.iter_mut().filter(|client| client.controls()) {
+            client.send(frame);
+        }
+    }
+
+    /// Tells everybody who controls and speaks this version.
+    pub(crate) fn tell_controllers_since(&mut self, version: u16, frame: &FromShim<'_>) {
+        for client in self.all.iter_mut().filter(|client| client.controls() && client.version >= version) {
             client.send(frame);
         }
     }

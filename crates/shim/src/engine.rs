@@ -22,6 +22,7 @@ use edgeplane_wire::shim::{FromShim, OutputStream, Status};
 
 use crate::{
     clients::Clients,
+    commands::Commands,
     input::Inputs,
     program::Program,
     recording::{Kept, Notice, Recording},
@@ -57,6 +58,7 @@ pub(crate) struct Facts {
 pub(crate) struct Parts {
     pub(crate) facts: Facts,
     pub(crate) program: Program,
+    pub(crate) commands: Commands,
     pub(crate) tree: Tree,
     pub(crate) recording: Recording,
     pub(crate) clients: Clients,
@@ -71,6 +73,7 @@ pub(crate) struct Parts {
 pub(crate) struct Engine {
     facts: Facts,
     program: Program,
+    commands: Commands,
     tree: Tree,
     recording: Recording,
     clients: Clients,
@@ -99,6 +102,7 @@ impl Engine {
         Self {
             facts: parts.facts,
             program: parts.program,
+            commands: parts.commands,
             tree: parts.tree,
             recording: parts.recording,
             clients: parts.clients,
@@ -173,6 +177,9 @@ impl Engine {
             if is_ready {
                 self.take_output(now, stream);
             }
+        }
+        for id in &ready.commands {
+            self.commands.take_output(id, self.buffer.as_mut_slice());
         }
         if ready.listener {
             self.clients.accept(&self.listener, now);
@@ -276,6 +283,8 @@ impl Engine {
                     if pid == self.program.pid() && self.program.status().is_none() {
                         self.program.ended(status);
                         self.begin_ending();
+                    } else if let Some(id) = self.commands.reaped(pid, status, self.buffer.as_mut_slice()) {
+                        self.tell_command(id, 0, "");
                     }
                 }
                 Ok(Reaped::NoneReady) | Err(_) => {

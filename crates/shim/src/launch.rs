@@ -28,11 +28,12 @@ use edgeplane_os::{
 use edgeplane_types::AgentId;
 use edgeplane_wire::{
     shim::{Exit, LaunchStep},
-    spec::LaunchSpec,
+    spec::{LaunchSpec, ResourceLimit, RunAs},
 };
 
 use crate::{
     clients::Clients,
+    commands::Commands,
     engine::{Engine, Facts, Parts, now_us},
     failure::Failure,
     limits,
@@ -92,11 +93,13 @@ pub(crate) fn launch(spec: &LaunchSpec, signals: SignalFd) -> Result<Launched, F
     };
     let exit_record = path(&spec.epoch_dir).join(EXIT_RECORD);
     let made = Made { recording, socket, exit_record };
-    match start(spec, &tree, &made) {
+    let rights = Rights::of(spec);
+    match start(spec, &rights, &tree, &made) {
         Ok((program, exit_record)) => {
             let facts = facts(spec, made.socket, stop_signal);
             let recording = made.recording;
-            Ok(Launched { facts, program, tree, recording, signals, listener, exit_record, held })
+            let commands = Commands::new(path(&spec.epoch_dir), rights);
+            Ok(Launched { facts, program, commands, tree, recording, signals, listener, exit_record, held })
         }
         Err(failure) => {
             made.discard();
@@ -121,6 +124,7 @@ fn hold_epoch(dir: &Path) -> Result<DirLock, Failure> {
 pub(crate) struct Launched {
     facts: Facts,
     program: Program,
+    commands: Commands,
     tree: Tree,
     recording: Recording,
     signals: SignalFd,
@@ -136,6 +140,7 @@ impl Launched {
         Engine::new(Parts {
             facts: self.facts,
             program: self.program,
+            commands: self.commands,
             tree: self.tree,
             recording: self.recording,
             clients,
@@ -168,12 +173,17 @@ fn listen(socket: &Path) -> Result<UnixListener, Failure> {
 }
 
 /// Sets the exit record aside and starts the program.
-fn start(spec: &LaunchSpec, tree: &Tree, made: &Made) -> Result<(Program, Preallocated), Failure> {
+fn start(
+    spec: &LaunchSpec,
+    rights: &Rights,
+    tree: &Tree,
+    made: &Made,
+) -> Result<(Program, Preallocated), Failure> {
     let exit_record = Preallocated::create_deferred(&made.exit_record, Exit::BYTES).map_err(|error| {
         Failure::new(LaunchStep::Prepare, &error).attempted("cannot set the exit record aside")
     })?;
     let (ends, inside) = open_ends(spec)?;
-    let spawned = spawn(spec, tree, &inside)?;
+    let spawned = spawn(spec, rights, tree, &inside)?;
     Ok((Program::new(spawned, ends), exit_record))
 }
 
@@ -201,30 +211,76 @@ fn open_ends(spec: &LaunchSpec) -> Result<(Ends, Inside), Failure> {
     Ok((ends, Inside::Pipes([inside_input, inside_output, inside_errors])))
 }
 
-fn spawn(spec: &LaunchSpec, tree: &Tree, inside: &Inside) -> Result<Spawned, Failure> {
-    let argv = strings(&spec.argv)?;
-    let envp = strings(&spec.env)?;
-    let cwd = string(&spec.cwd)?;
+fn spawn(spec: &LaunchSpec, rights: &Rights, tree: &Tree, inside: &Inside) -> Result<Spawned, Failure> {
+    let what = What { program: &spec.program, argv: &spec.argv, env: &spec.env, cwd: &spec.cwd };
+    match inside {
+        Inside::Terminal(slave) => spawn_in(tree, rights, &what, [slave.as_fd(); 3], Some(slave.as_fd())),
+        Inside::Pipes([input, output, error]) => {
+            spawn_in(tree, rights, &what, [input.as_fd(), output.as_fd(), error.as_fd()], None)
+        }
+    }
+}
+
+/// What holds for everything that is started in an epoch: the program, and commands beside it.
+#[derive(Debug)]
+pub(crate) struct Rights {
+    run_as: Option<RunAs>,
+    no_new_privs: bool,
+    limits: Vec<ResourceLimit>,
+    v1_procs: Vec<Vec<u8>>,
+}
+
+impl Rights {
+    fn of(spec: &LaunchSpec) -> Self {
+        Self {
+            run_as: spec.run_as.clone(),
+            no_new_privs: spec.no_new_privs,
+            limits: spec.limits.clone(),
+            v1_procs: spec.v1_procs.clone(),
+        }
+    }
+}
+
+/// What is started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct What<'a> {
+    pub(crate) program: &'a [u8],
+    pub(crate) argv: &'a [Vec<u8>],
+    pub(crate) env: &'a [Vec<u8>],
+    pub(crate) cwd: &'a [u8],
+}
+
+/// Starts something in the epoch's group and with its rights; it ends with this process.
+///
+/// # Errors
+/// When it cannot be started; there is no process then.
+pub(crate) fn spawn_in(
+    tree: &Tree,
+    rights: &Rights,
+    what: &What<'_>,
+    stdio: [BorrowedFd<'_>; 3],
+    terminal: Option<BorrowedFd<'_>>,
+) -> Result<Spawned, Failure> {
+    let argv = strings(what.argv)?;
+    let envp = strings(what.env)?;
+    let cwd = string(what.cwd)?;
     let rlimits =
-        limits::of(&spec.limits).ok_or_else(|| bad_spec("a resource limit is none of this system"))?;
-    let v1_files = open_v1(&spec.v1_procs)?;
+        limits::of(&rights.limits).ok_or_else(|| bad_spec("a resource limit is none of this system"))?;
+    let v1_files = open_v1(&rights.v1_procs)?;
     let v1_procs: Vec<BorrowedFd<'_>> = v1_files.iter().map(AsFd::as_fd).collect();
-    let (stdio, terminal) = match inside {
-        Inside::Terminal(slave) => ([slave.as_fd(); 3], Some(slave.as_fd())),
-        Inside::Pipes([input, output, error]) => ([input.as_fd(), output.as_fd(), error.as_fd()], None),
-    };
+    let run_as = rights.run_as.as_ref();
     let wanted = SpawnSpec {
-        search_path: search_path(&spec.env),
+        search_path: search_path(what.env),
         cwd: Some(&cwd),
         controlling_tty: terminal,
         new_session: true,
-        no_new_privs: spec.no_new_privs,
+        no_new_privs: rights.no_new_privs,
         death_signal: Some(Signal::KILL),
         cgroup: tree.cgroup(),
         v1_procs: &v1_procs,
         rlimits: &rlimits,
-        user: spec.run_as.as_ref().map(|user| User { uid: user.uid, gid: user.gid, groups: &user.groups }),
-        ..SpawnSpec::bare(OsStr::from_bytes(&spec.program), &argv, &envp, stdio)
+        user: run_as.map(|user| User { uid: user.uid, gid: user.gid, groups: &user.groups }),
+        ..SpawnSpec::bare(OsStr::from_bytes(what.program), &argv, &envp, stdio)
     };
     process::spawn(&wanted).map_err(|error| Failure::of_spawn(&error))
 }

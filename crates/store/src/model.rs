@@ -5,6 +5,7 @@
 
 mod actions;
 mod agents;
+mod commands;
 mod epochs;
 mod keys;
 mod memory;
@@ -20,7 +21,7 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, Epoch, Event, MessageId, SafeLabel, StreamName, TokenId,
+    ActionId, AgentId, AgentName, Epoch, Event, MessageId, ProcessId, SafeLabel, StreamName, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -51,11 +52,13 @@ pub enum Model {
     Policies,
     /// The session that each agent's program had last.
     Sessions,
+    /// Commands that were run inside agents.
+    Commands,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -67,6 +70,7 @@ impl Model {
         Self::Keys,
         Self::Policies,
         Self::Sessions,
+        Self::Commands,
     ];
 
     /// Its name.
@@ -84,6 +88,7 @@ impl Model {
             Self::Keys => "keys",
             Self::Policies => "policies",
             Self::Sessions => "sessions",
+            Self::Commands => "commands",
         }
     }
 
@@ -100,6 +105,7 @@ impl Model {
             Self::Keys => &keys::DEFINITION,
             Self::Policies => &policies::DEFINITION,
             Self::Sessions => &sessions::DEFINITION,
+            Self::Commands => &commands::DEFINITION,
         }
     }
 }
@@ -164,6 +170,12 @@ pub enum FoldError {
     /// The vote is about something else than what is asked.
     #[error("the vote on action {0} names another digest")]
     OtherDigest(ActionId),
+    /// A command with this id was run already.
+    #[error("command {0} is started already")]
+    CommandTwice(ProcessId),
+    /// The agent has no such command that runs.
+    #[error("command {0} does not run")]
+    NoCommand(ProcessId),
     /// The token was never made.
     #[error("token {0} was not created")]
     UnknownToken(TokenId),

@@ -4,6 +4,7 @@
 mod actions;
 mod agents;
 mod chain;
+mod commands;
 mod events;
 mod fates;
 mod inbox;

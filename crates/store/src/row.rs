@@ -6,8 +6,8 @@ mod schedules;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
-    AgentId, AgentName, Continuity, Desired, Epoch, Generation, Phase, SessionId, StreamName, Tenant,
-    Timestamp,
+    AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, ProcessId, SessionId,
+    StreamName, Tenant, Timestamp,
     fact::{Cause, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -16,6 +16,19 @@ use edgeplane_types::{
 pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
+
+/// A command that was run inside an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandRow {
+    /// Its id.
+    pub id: ProcessId,
+    /// The epoch in which it was run.
+    pub epoch: Epoch,
+    /// The message in whose turn it was run.
+    pub message_id: Option<MessageId>,
+    /// Whether its end is recorded.
+    pub is_over: bool,
+}
 
 /// An agent as its stream tells it.
 #[derive(Debug, Clone, PartialEq)]

@@ -71,18 +71,42 @@ pub struct Action {
 #[serde(tag = "verdict", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Verdict {
     /// Leave is given.
-    Approve,
+    Approve {
+        /// Which of the answers that are offered is given, by its id; left out: the one that allows just this once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        option: Option<String>,
+    },
     /// Leave is refused.
     Deny {
         /// Why, in their words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// Which of the answers that are offered is given, by its id; left out: the one that refuses just this once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        option: Option<String>,
     },
     /// The answer to a question.
     Answer {
         /// A choice, a value of the schema, or words.
         value: serde_json::Value,
     },
+}
+
+impl Verdict {
+    /// Leave for just what is asked.
+    pub const APPROVE: Self = Self::Approve { option: None };
+
+    /// A refusal of just what is asked, without a reason.
+    pub const DENY: Self = Self::Deny { reason: None, option: None };
+
+    /// The answer that was chosen of those that are offered.
+    #[must_use]
+    pub fn option(&self) -> Option<&str> {
+        match self {
+            Self::Approve { option } | Self::Deny { option, .. } => option.as_deref(),
+            Self::Answer { .. } => None,
+        }
+    }
 }
 
 /// How an action ended.

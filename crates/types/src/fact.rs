@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
-    Evidence, Generation, ItemId, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, SafeLabel, Scope,
-    SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
+    Evidence, Generation, ItemId, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, ProcessId,
+    SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -467,7 +467,40 @@ pub enum Fact {
     },
     /// The node wrote a file in an agent's folder because its program asked for it.
     #[serde(rename = "file.written")]
-    FileWritten { epoch: Epoch, path: String, digest: String, bytes: u64 },
+    FileWritten {
+        epoch: Epoch,
+        path: String,
+        digest: String,
+        bytes: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+    },
+    /// A command runs inside the agent because its program asked for it. What is run, where, and with which variables by
+    /// name stands in the body store.
+    #[serde(rename = "command.started")]
+    CommandStarted {
+        process_id: ProcessId,
+        epoch: Epoch,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+        authority: Authority,
+        details_digest: String,
+        details_bytes: u64,
+    },
+    /// A command has ended, or could not be run, or its end was not seen. Of its output the end is kept.
+    #[serde(rename = "command.ended")]
+    CommandEnded {
+        process_id: ProcessId,
+        epoch: Epoch,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+        status: ExitStatus,
+        output_digest: String,
+        output_bytes: u64,
+        written_bytes: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// An agent said something outside the answer to a turn. The message is the one whose turn it belongs to.
     #[serde(rename = "item.reported")]
     ItemReported {

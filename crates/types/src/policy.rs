@@ -44,12 +44,14 @@ pub enum PolicyAction {
     Supervise,
     /// Decide a pending action of it.
     Approve,
+    /// Have the node run a command inside it.
+    Run,
 }
 
 impl PolicyAction {
     /// Every action.
     pub const ALL: &'static [Self] =
-        &[Self::Send, Self::Attach, Self::Control, Self::Supervise, Self::Approve];
+        &[Self::Send, Self::Attach, Self::Control, Self::Supervise, Self::Approve, Self::Run];
 
     /// The word that programs read, and the id of the action in a rule.
     #[must_use]
@@ -60,6 +62,7 @@ impl PolicyAction {
             Self::Control => "control",
             Self::Supervise => "supervise",
             Self::Approve => "approve",
+            Self::Run => "run",
         }
     }
 }

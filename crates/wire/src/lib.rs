@@ -8,6 +8,7 @@ pub mod base64;
 pub mod bytes;
 pub mod cast;
 pub mod catalogue;
+pub mod command;
 pub mod rpc;
 pub mod shim;
 pub mod spec;

@@ -7,7 +7,10 @@
 use crate::bytes::{DecodeError, Reader};
 
 /// Versions that this code speaks, lowest and highest.
-pub const VERSIONS: (u16, u16) = (1, 1);
+pub const VERSIONS: (u16, u16) = (1, COMMANDS_SINCE);
+
+/// The version since which a shim runs commands beside its program.
+pub const COMMANDS_SINCE: u16 = 2;
 
 /// First bytes of every conversation.
 pub const MAGIC: [u8; 4] = *b"EPSH";
@@ -116,6 +119,18 @@ pub enum ToShim<'a> {
     },
     /// Ends the whole tree now.
     Kill,
+    /// Runs a command beside the program, once per id. Since version 2.
+    Run {
+        /// The command's id.
+        id: [u8; 16],
+        /// An encoded [`crate::command::CommandSpec`].
+        spec: &'a [u8],
+    },
+    /// Ends a command and what came from it. Since version 2.
+    EndCommand {
+        /// Its id.
+        id: [u8; 16],
+    },
     /// Launches the program. Only on the descriptor that the shim was born with, and only once.
     Launch {
         /// An encoded [`crate::spec::LaunchSpec`].
@@ -339,6 +354,15 @@ pub enum FromShim<'a> {
     /// The client's last frame was refused, and the conversation ends.
     Refused {
         /// What to tell a person, in UTF-8.
+        text: &'a [u8],
+    },
+    /// A command has ended, or there is none. Since version 2.
+    Command {
+        /// Its id.
+        id: [u8; 16],
+        /// The system's error number if it could not be run, zero else.
+        errno: i32,
+        /// Why it could not be run, in UTF-8; empty if it ran.
         text: &'a [u8],
     },
 }

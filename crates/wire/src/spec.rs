@@ -90,7 +90,7 @@ pub struct LaunchSpec {
 
 const FORMAT: u16 = 1;
 
-fn put_list(out: &mut Vec<u8>, items: &[Vec<u8>]) {
+pub(crate) fn put_list(out: &mut Vec<u8>, items: &[Vec<u8>]) {
     out.extend_from_slice(&u32::try_from(items.len()).unwrap_or(u32::MAX).to_le_bytes());
     for item in items {
         put_block(out, item);
@@ -102,11 +102,11 @@ fn count(r: &mut Reader<'_>) -> Result<usize, DecodeError> {
     if count > LIST_MAX { Err(DecodeError::Limit) } else { Ok(count) }
 }
 
-fn bytes(r: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn bytes(r: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
     r.block(SPEC_BYTES_MAX).map(<[u8]>::to_vec)
 }
 
-fn list(r: &mut Reader<'_>) -> Result<Vec<Vec<u8>>, DecodeError> {
+pub(crate) fn list(r: &mut Reader<'_>) -> Result<Vec<Vec<u8>>, DecodeError> {
     (0..count(r)?).map(|_| bytes(r)).collect()
 }
 

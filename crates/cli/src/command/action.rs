@@ -94,12 +94,14 @@ struct ShowArgs {
 ///
 /// Shows what is asked and, on a terminal, asks whether you approve exactly this. Without a terminal it wants to be told:
 /// `--digest` approves only what has this digest, as `show` or a program has shown it to you; `--yes` approves whatever
-/// it reads and shows at this moment.
+/// it reads and shows at this moment. Where a program asks for leave in its own words, `show` lists the answers that it
+/// offers, and `--option` chooses one, such as one that lasts; how long that is, only the program knows.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
   edgeplane action approve act_01a1fdf2-e66c-7895-8d23-c87c02b4b04d
   edgeplane action approve act_01a1fdf2-e66c-7895-8d23-c87c02b4b04d --digest \"$DIGEST\"
+  edgeplane action approve act_01a1fdf2-e66c-7895-8d23-c87c02b4b04d --option allow_always
 
 EXIT CODES:
   0 the vote counts    1 you said no    73 something else is asked    75 decided already    77 not yours to decide")]
@@ -112,6 +114,9 @@ struct ApproveArgs {
     /// Approve what is shown, without a question
     #[arg(short, long)]
     yes: bool,
+    /// Which of the answers that its program offers is given, by id or name; left out, the one for just this once
+    #[arg(long, value_name = "OPTION")]
+    option: Option<String>,
 }
 
 /// Deny an action
@@ -131,6 +136,9 @@ struct DenyArgs {
     /// Deny only what has this digest
     #[arg(long, value_name = "SHA256")]
     digest: Option<String>,
+    /// Which of the answers that its program offers is given, by id or name; left out, the one for just this once
+    #[arg(long, value_name = "OPTION")]
+    option: Option<String>,
 }
 
 /// Answer a question
@@ -187,7 +195,7 @@ pub(crate) fn run(args: &ActionArgs, context: &mut Context) -> anyhow::Result<Ou
         }
         ActionCommand::Approve(args) => approve(args, context),
         ActionCommand::Deny(args) => {
-            let verdict = Verdict::Deny { reason: args.reason.clone() };
+            let verdict = Verdict::Deny { reason: args.reason.clone(), option: args.option.clone() };
             decide(args.action, args.digest.clone(), verdict, context)
         }
         ActionCommand::Answer(args) => {
@@ -229,8 +237,9 @@ fn list(args: &ListArgs, context: &mut Context) -> anyhow::Result<Outcome> {
 }
 
 fn approve(args: &ApproveArgs, context: &mut Context) -> anyhow::Result<Outcome> {
+    let verdict = Verdict::Approve { option: args.option.clone() };
     if let Some(digest) = &args.digest {
-        return decide(args.action, Some(digest.clone()), Verdict::Approve, context);
+        return decide(args.action, Some(digest.clone()), verdict, context);
     }
     let is_terminal = std::io::stdin().is_terminal() && context.out.manner.stderr_is_terminal;
     if !args.yes && !is_terminal {
@@ -245,7 +254,7 @@ fn approve(args: &ApproveArgs, context: &mut Context) -> anyhow::Result<Outcome>
         output::complain("not approved");
         return Ok(Outcome::Found);
     }
-    decide(args.action, Some(view.action.digest), Verdict::Approve, context)
+    decide(args.action, Some(view.action.digest), verdict, context)
 }
 
 /// Asks the person at the terminal; only a plain yes is one.
@@ -284,7 +293,7 @@ fn summary(view: &ActionView) -> String {
 }
 
 fn approvals(view: &ActionView) -> usize {
-    view.votes.iter().filter(|vote| vote.verdict == Verdict::Approve).count()
+    view.votes.iter().filter(|vote| matches!(vote.verdict, Verdict::Approve { .. })).count()
 }
 
 fn kind_word(kind: ActionKind) -> &'static str {

@@ -97,7 +97,8 @@ impl Talk {
         talk
     }
 
-    fn say(&mut self, line: &Value) {
+    /// Says something that is not answered.
+    pub(crate) fn say(&mut self, line: &Value) {
         self.writer.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
@@ -105,11 +106,9 @@ impl Talk {
     pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         if self.version == STATELESS {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": STATELESS,
-                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(STATELESS);
+            params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "1" });
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
         }
         let line = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params });
         self.say(&line);

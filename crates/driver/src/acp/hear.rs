@@ -6,6 +6,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     permission::Permission,
+    terminal::{self, Terminal},
     update::{Update, UpdateKind},
 };
 
@@ -136,6 +137,13 @@ pub enum Heard {
         /// The whole text.
         content: String,
     },
+    /// It asks for a command to be run, or about one.
+    Terminal {
+        /// To be given back.
+        id: RequestId,
+        /// What it asks.
+        terminal: Terminal,
+    },
     /// A request that is not served.
     Unserved {
         /// To be given back.
@@ -229,7 +237,10 @@ fn request(id: RequestId, method: &str, params: Option<&RawValue>) -> Heard {
         "fs/write_text_file" => {
             read(params).map(|WriteParams { path, content }| Heard::WriteFile { id: named, path, content })
         }
-        _ => return Heard::Unserved { id, method: crate::render::clean(method) },
+        _ => match read(params).map(|params: Value| terminal::read(method, params)) {
+            Ok(Some(read)) => read.map(|terminal| Heard::Terminal { id: named, terminal }),
+            Ok(None) | Err(_) => return Heard::Unserved { id, method: crate::render::clean(method) },
+        },
     };
     heard.unwrap_or_else(|why| refused(Some(id), &format!("parameters of {method}: {why}")))
 }

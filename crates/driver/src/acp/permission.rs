@@ -31,6 +31,29 @@ pub enum OptionKind {
     Other,
 }
 
+impl OptionKind {
+    /// The word of the protocol.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow_once",
+            Self::AllowAlways => "allow_always",
+            Self::RejectOnce => "reject_once",
+            Self::RejectAlways => "reject_always",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it may be chosen by who allows, or else by who refuses. What this version does not know is chosen by its
+    /// own words, by who allows.
+    fn may_be(self, allows: bool) -> bool {
+        match self {
+            Self::AllowOnce | Self::AllowAlways | Self::Other => allows,
+            Self::RejectOnce | Self::RejectAlways => !allows,
+        }
+    }
+}
+
 /// An answer that may be given.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -106,6 +129,29 @@ impl Permission {
     #[must_use]
     pub fn refuses(&self) -> Option<&PermissionOption> {
         self.of(OptionKind::RejectOnce).or_else(|| self.of(OptionKind::RejectAlways))
+    }
+
+    /// The answer that somebody names, by its id or by what it says, to allow or to refuse.
+    ///
+    /// # Errors
+    /// Which there are, if that names none of them or several, or one that does the opposite.
+    pub fn named(&self, name: &str, allows: bool) -> Result<&PermissionOption, String> {
+        let fits = |option: &&PermissionOption| option.kind.may_be(allows);
+        let fitting = || self.options.iter().filter(fits);
+        let by_id = fitting().find(|option| option.option_id == name);
+        let mut by_name = fitting().filter(|option| option.name == name);
+        let found = by_id.or_else(|| by_name.next().filter(|_| by_name.next().is_none()));
+        found.ok_or_else(|| {
+            let of = |option: &PermissionOption| {
+                crate::render::clean(&format!("`{}` ({})", option.option_id, option.name))
+            };
+            let all: Vec<String> = fitting().map(of).collect();
+            let what = if allows { "to allow it" } else { "to refuse it" };
+            match all.is_empty() {
+                true => format!("it offers nothing {what}"),
+                false => format!("{what} it offers {}", all.join(", ")),
+            }
+        })
     }
 
     fn of(&self, kind: OptionKind) -> Option<&PermissionOption> {

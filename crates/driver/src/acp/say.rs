@@ -78,12 +78,12 @@ fn ask(asked: Asked, method: &str, params: Value) -> Vec<u8> {
     rpc::request(&rpc::Id::Text(asked.id()), method, params)
 }
 
-pub(super) fn initialize(files: bool) -> Vec<u8> {
+pub(super) fn initialize(files: bool, commands: bool) -> Vec<u8> {
     let params = json!({
         "protocolVersion": VERSION,
         "clientCapabilities": {
             "fs": { "readTextFile": files, "writeTextFile": files },
-            "terminal": false,
+            "terminal": commands,
         },
         "clientInfo": { "name": "edgeplane", "title": "EdgePlane", "version": env!("CARGO_PKG_VERSION") },
     });

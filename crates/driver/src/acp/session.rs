@@ -33,6 +33,8 @@ pub struct Wanted {
     pub former: Option<String>,
     /// Whether the program may ask for files.
     pub files: bool,
+    /// Whether the program may ask for commands to be run.
+    pub commands: bool,
 }
 
 /// By which way a session came about.
@@ -102,7 +104,7 @@ impl Session {
     /// Begins; the line is the first that the program reads.
     #[must_use]
     pub fn begin(wanted: Wanted) -> (Self, Vec<u8>) {
-        let line = say::initialize(wanted.files);
+        let line = say::initialize(wanted.files, wanted.commands);
         let session = Self {
             wanted,
             state: State::Initializing,

@@ -122,7 +122,7 @@ fn lines_that_cannot_be_used_are_told_apart() {
         assert!(matches!(heard(&odd), Heard::Refused { .. }), "{odd}");
     }
     assert_eq!(heard(&json!({ "method": "_x/\u{7}y" })), Heard::Unknown { method: "_x/y".to_owned() });
-    assert!(matches!(heard(&json!({ "id": 1, "method": "terminal/create" })), Heard::Unserved { .. }));
+    assert!(matches!(heard(&json!({ "id": 1, "method": "terminal/resize" })), Heard::Unserved { .. }));
 }
 
 /// Proves DRV-003.
@@ -149,6 +149,7 @@ fn wanted(mode: Option<&str>, model: Option<&str>) -> Wanted {
         servers: Vec::new(),
         former: None,
         files: true,
+        commands: true,
     }
 }
 

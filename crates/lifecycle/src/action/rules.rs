@@ -118,25 +118,27 @@ fn check_verdict(action: &Action, verdict: &Verdict) -> Result<(), Refused> {
         return Err(Refused::WrongVerdict { kind: action.kind });
     }
     match verdict {
-        Verdict::Deny { reason: Some(reason) } if reason.len() > REASON_BYTES_MAX => {
+        Verdict::Deny { reason: Some(reason), .. } if reason.len() > REASON_BYTES_MAX => {
             Err(Refused::LongReason { found: reason.len() })
         }
         Verdict::Answer { value } => check_answer(action, value).map_err(Refused::Answer),
-        Verdict::Approve | Verdict::Deny { .. } => Ok(()),
+        Verdict::Approve { .. } | Verdict::Deny { .. } => Ok(()),
     }
 }
 
 pub(super) fn is_of_kind(kind: ActionKind, verdict: &Verdict) -> bool {
     match (kind, verdict) {
         (ActionKind::Question, Verdict::Answer { .. } | Verdict::Deny { .. })
-        | (ActionKind::Approval, Verdict::Approve | Verdict::Deny { .. }) => true,
-        (ActionKind::Question, Verdict::Approve) | (ActionKind::Approval, Verdict::Answer { .. }) => false,
+        | (ActionKind::Approval, Verdict::Approve { .. } | Verdict::Deny { .. }) => true,
+        (ActionKind::Question, Verdict::Approve { .. }) | (ActionKind::Approval, Verdict::Answer { .. }) => {
+            false
+        }
     }
 }
 
 /// Whether a vote says what its principal has said before. Who approved and sees that it was wrong may still deny.
 pub(super) fn says_again(approvals: &[SafeLabel], principal: &SafeLabel, verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Approve) && approvals.contains(principal)
+    matches!(verdict, Verdict::Approve { .. }) && approvals.contains(principal)
 }
 
 /// What an action comes to by a vote that counts and says something new.
@@ -150,7 +152,7 @@ pub(super) fn counted(
         Standing::Resolved(Resolution { outcome, answer, by: vec![principal.clone()], reason })
     };
     match verdict {
-        Verdict::Approve => {
+        Verdict::Approve { .. } => {
             let approvals = [approvals, std::slice::from_ref(principal)].concat();
             if approvals.len() < quorum(action) {
                 return Standing::Waiting { approvals };
@@ -163,7 +165,7 @@ pub(super) fn counted(
                 reason,
             })
         }
-        Verdict::Deny { reason } => {
+        Verdict::Deny { reason, .. } => {
             by_one(ActionOutcome::Denied, None, reason.clone().unwrap_or_else(|| "denied".to_owned()))
         }
         Verdict::Answer { value } => {

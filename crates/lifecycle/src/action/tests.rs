@@ -81,11 +81,11 @@ fn vote(principal: &str, verdict: Verdict) -> Vote {
 }
 
 fn approve(principal: &str) -> Vote {
-    vote(principal, Verdict::Approve)
+    vote(principal, Verdict::APPROVE)
 }
 
 fn deny(principal: &str) -> Vote {
-    vote(principal, Verdict::Deny { reason: None })
+    vote(principal, Verdict::DENY)
 }
 
 fn answer(value: Value) -> Vote {
@@ -117,7 +117,7 @@ fn decided(state: &State, vote: Vote) -> Resolution {
 fn vote_on_anything_else_counts_nothing() {
     let other = "cd".repeat(32);
     for wrong in [other.as_str(), "", &digest().to_uppercase(), &digest()[..63], &format!("{} ", digest())] {
-        for verdict in [Verdict::Approve, Verdict::Deny { reason: None }] {
+        for verdict in [Verdict::APPROVE, Verdict::DENY] {
             let wrong = Vote { digest: wrong.to_owned(), ..vote("ada", verdict) };
             check_refused(&approval(1), wrong, "digest_mismatch");
         }
@@ -166,7 +166,7 @@ fn quorum_counts_different_principals() {
 fn one_denial_denies() {
     let one = step(&approval(3), approve("ada")).state;
     let reason = Some("not on a Friday".to_owned());
-    let resolution = decided(&one, vote("ben", Verdict::Deny { reason: reason.clone() }));
+    let resolution = decided(&one, vote("ben", Verdict::Deny { reason: reason.clone(), option: None }));
     assert_eq!(resolution.outcome, ActionOutcome::Denied);
     assert_eq!(resolution.by, labels(&["ben"]));
     assert_eq!(Some(resolution.reason), reason);
@@ -174,9 +174,13 @@ fn one_denial_denies() {
     assert_eq!((resolution.outcome, resolution.answer), (ActionOutcome::Denied, None));
 
     let long = "x".repeat(REASON_BYTES_MAX + 1);
-    check_refused(&approval(1), vote("ben", Verdict::Deny { reason: Some(long) }), "long_reason");
+    check_refused(
+        &approval(1),
+        vote("ben", Verdict::Deny { reason: Some(long), option: None }),
+        "long_reason",
+    );
     let longest = "x".repeat(REASON_BYTES_MAX);
-    decided(&approval(1), vote("ben", Verdict::Deny { reason: Some(longest) }));
+    decided(&approval(1), vote("ben", Verdict::Deny { reason: Some(longest), option: None }));
 }
 
 /// Proves ACT-005 and ACT-006.

@@ -97,6 +97,9 @@ pub enum Driver {
         /// Whether it may have the node read and write text files in its folder.
         #[serde(default = "yes")]
         files: bool,
+        /// Whether it may have the node run commands inside the agent, in its folder and as its user.
+        #[serde(default = "yes")]
+        commands: bool,
         /// How long its question for leave waits for a person. After that the answer is no.
         #[serde(default = "approval_timeout")]
         approval_timeout: DurationMs,

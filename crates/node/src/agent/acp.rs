@@ -4,6 +4,7 @@
 //! of the line are durable. So a daemon that takes over hears what its predecessor had not made durable once more, comes
 //! to the same lines, and the shim writes none of them twice. Facts of lines that come together become durable together.
 
+mod commands;
 mod exec;
 mod files;
 mod items;
@@ -12,6 +13,7 @@ mod turn;
 
 pub(super) use exec::plan;
 pub(super) use permission::asked_by_line;
+pub(crate) use permission::is_asked_by_program;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -64,6 +66,8 @@ pub(super) struct Acp {
     program: Option<String>,
     /// The program behind a runner, if its own process ends with each turn.
     one_shots: Option<exec::OneShots>,
+    /// The commands that its program has the node run.
+    commands: commands::Commands,
 }
 
 impl Acp {
@@ -80,6 +84,7 @@ impl Acp {
             offences: 0,
             program: None,
             one_shots: None,
+            commands: commands::Commands::default(),
         }
     }
 
@@ -173,6 +178,7 @@ impl Actor {
             former: former.and_then(|row| row.native_id).filter(|_| remembers),
             // What the node writes would belong to the node's user.
             files: *files && self.manifest.spec.user.is_none(),
+            commands: self.offers_commands(),
         })
     }
 
@@ -213,6 +219,7 @@ impl Actor {
             live.acp = Some(Box::new(Acp { is_resumable, ..Acp::new(session) }));
         }
         self.recall_acp_turn(epoch).await;
+        self.recall_commands(epoch).await;
         self.answer_permissions_again(epoch);
     }
 
@@ -255,6 +262,7 @@ impl Actor {
             Heard::WriteFile { id, path, content } => {
                 self.acp_write_file((epoch, end), &id, path, content).await;
             }
+            Heard::Terminal { id, terminal } => self.acp_terminal((epoch, end), id, terminal).await,
             Heard::Unserved { id, method } => {
                 let text = format!("EdgePlane does not serve {method}");
                 self.acp_send(end, 0, &acp::failed(&id, acp::Reason::NoMethod, &text));

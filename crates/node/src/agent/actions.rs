@@ -203,7 +203,12 @@ impl Actor {
     async fn vote(&mut self, id: ActionId, vote: Vote, teller: Teller) -> Result<ActionRow, RpcError> {
         let row = self.action_row(id)?;
         let state = state_of(&row)?;
-        let vote = Vote { now: self.shared.record.now(), ..vote };
+        let verdict = match &row.resolution {
+            None => self.with_option(row.action.idempotency_key.as_deref(), vote.verdict)?,
+            // That it is decided is what there is to say.
+            Some(_) => vote.verdict,
+        };
+        let vote = Vote { now: self.shared.record.now(), verdict, ..vote };
         let step = state.step(&Input::Vote(vote)).map_err(|error| not_counted(&error, id))?;
         let is_counted = step.outputs.iter().any(|output| matches!(output, Output::Voted { .. }));
         match (&step.outputs[..], step.state.resolution()) {
@@ -270,7 +275,11 @@ impl Actor {
             // The program waits for an answer to its request, not for a message.
             self.record_action(outputs, action.id, &teller.caller).await?;
             self.arm_actions();
-            self.permission_decided(action.idempotency_key.as_deref(), resolution.outcome);
+            let option = outputs.iter().find_map(|output| match output {
+                Output::Voted { verdict, .. } => verdict.option(),
+                Output::Resolved(_) | Output::WakeAt(_) => None,
+            });
+            self.permission_decided(action.idempotency_key.as_deref(), resolution.outcome, option);
             return Ok(());
         }
         let admitted = telling(teller, action, resolution)?;

@@ -22,6 +22,8 @@ const CAUGHT_UP_BYTES_MAX: u64 = 8 << 20;
 
 /// A frame that must outlive the buffer it came in.
 enum Kept {
+    Greeted(u16, edgeplane_wire::shim::Status),
+    Command([u8; 16], String),
     Status(edgeplane_wire::shim::Status),
     Started(edgeplane_wire::shim::Status),
     LaunchFailed(String),
@@ -68,13 +70,14 @@ impl Actor {
     async fn frame(&mut self, kept: Kept) {
         match kept {
             Kept::Nothing => {}
-            Kept::Status(status) => {
-                if self.life.state().phase() == edgeplane_types::Phase::Unobservable {
-                    self.shim_answered(status).await;
-                } else {
-                    self.take_status(&status);
+            Kept::Greeted(version, status) => {
+                if let Some(live) = &mut self.live {
+                    live.shim_version = version;
                 }
+                self.status_told(status).await;
             }
+            Kept::Command(id, why) => self.command_told(id, why).await,
+            Kept::Status(status) => self.status_told(status).await,
             Kept::Started(status) => self.program_started(status).await,
             Kept::LaunchFailed(why) => self.program_refused(why).await,
             Kept::Exited(exit) => {
@@ -89,6 +92,14 @@ impl Actor {
                 let error = std::io::Error::other(format!("the shim refused us: {why}"));
                 self.link_lost(&error).await;
             }
+        }
+    }
+
+    async fn status_told(&mut self, status: edgeplane_wire::shim::Status) {
+        if self.life.state().phase() == edgeplane_types::Phase::Unobservable {
+            self.shim_answered(status).await;
+        } else {
+            self.take_status(&status);
         }
     }
 
@@ -230,6 +241,7 @@ impl Actor {
         self.acp_flush().await;
         if self.is_acp() {
             self.cancel_permissions(epoch).await;
+            self.settle_commands(epoch).await;
         }
         self.viewers.end_all("the epoch is over");
         self.seal_rest(epoch);
@@ -345,7 +357,9 @@ fn bad_frame(error: edgeplane_wire::bytes::DecodeError) -> std::io::Error {
 
 fn keep(frame: &FromShim<'_>) -> Kept {
     match frame {
-        FromShim::Hello { status, .. } | FromShim::Status(status) => Kept::Status(*status),
+        FromShim::Hello { version, status } => Kept::Greeted(*version, *status),
+        FromShim::Command { id, text, .. } => Kept::Command(*id, String::from_utf8_lossy(text).into_owned()),
+        FromShim::Status(status) => Kept::Status(*status),
         FromShim::Started(status) => Kept::Started(*status),
         FromShim::LaunchFailed { text, .. } => Kept::LaunchFailed(String::from_utf8_lossy(text).into_owned()),
         FromShim::Exited(exit) => Kept::Exited(*exit),

@@ -43,6 +43,12 @@ enum ComposeError {
         #[source]
         source: io::Error,
     },
+    #[error(
+        "user `{user}` may not run EdgePlane's runner `{}`: `{}` is closed to it; install EdgePlane where every user may run it, such as /usr/local/bin, or open that to the user",
+        runner.display(),
+        closed.display()
+    )]
+    RunnerClosed { runner: PathBuf, user: String, closed: PathBuf },
     #[error(transparent)]
     User(#[from] users::UserError),
 }
@@ -128,6 +134,7 @@ impl Actor {
             serving: CancellationToken::new(),
             past: Vec::new(),
             fail_text: None,
+            shim_version: edgeplane_wire::shim::VERSIONS.1,
             acp: None,
         }
     }
@@ -153,6 +160,13 @@ impl Actor {
             workspace: self.workspace(),
             runner: self.shared.runner.clone(),
         }
+    }
+
+    /// The variables of the program of a live epoch.
+    pub(super) fn program_environment(&self, epoch: Epoch) -> Result<BTreeMap<String, String>, String> {
+        let place = self.shared.place(self.identity.id, &self.identity.name, epoch);
+        let surroundings = self.surroundings(&self.shared.epoch_socket(self.identity.id, epoch));
+        environment(&self.manifest, &place, &surroundings).map_err(|error| chain(&error))
     }
 
     /// What tells a process of the agent where it is.
@@ -248,7 +262,27 @@ fn command(manifest: &Manifest, runner: &Path) -> Result<Vec<Vec<u8>>, ComposeEr
     if !runner.is_file() {
         return Err(ComposeError::NoRunner(runner.to_owned()));
     }
+    check_runner(manifest, runner)?;
     Ok(vec![runner.as_os_str().as_encoded_bytes().to_vec(), plan.text().into_bytes()])
+}
+
+/// Whether the manifest's user may run the runner, where there is one of either.
+pub(crate) fn runner_problem(manifest: &Manifest, runner: &Path) -> Option<String> {
+    super::acp::plan(manifest)?;
+    check_runner(manifest, runner).err().map(|error| chain(&error))
+}
+
+fn check_runner(manifest: &Manifest, runner: &Path) -> Result<(), ComposeError> {
+    let Some(user) = &manifest.spec.user else { return Ok(()) };
+    let run_as = users::look_up(user.as_str())?;
+    match users::kept_from(runner, &run_as) {
+        None => Ok(()),
+        Some(closed) => Err(ComposeError::RunnerClosed {
+            runner: runner.to_owned(),
+            user: user.as_str().to_owned(),
+            closed,
+        }),
+    }
 }
 
 fn make_dir(path: &Path) -> Result<(), ComposeError> {
@@ -314,8 +348,13 @@ fn hand_over(secret: &Secret, place: &Place, around: &Surroundings) -> Result<Op
         SecretForm::Fd => Err(ComposeError::SecretByDescriptor(secret.name.to_string())),
         SecretForm::File => {
             let path = place.dir.join(format!("secret-{}", secret.name));
-            write_secret(&path, &value)
-                .map_err(|source| ComposeError::Prepare { path: path.clone(), source })?;
+            match write_secret(&path, &value) {
+                // The epoch's program was given it, and a command beside it is given the same.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                written => {
+                    written.map_err(|source| ComposeError::Prepare { path: path.clone(), source })?;
+                }
+            }
             Ok(Some(path.to_string_lossy().into_owned()))
         }
     }

@@ -78,6 +78,11 @@ impl Phase {
         }
     }
 
+    /// Whether the program runs and was not asked to end.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self, Self::Running)
+    }
+
     /// Whether an empty cgroup is news.
     pub(super) fn awaits_emptiness(&self) -> bool {
         matches!(self, Self::Ending(_))

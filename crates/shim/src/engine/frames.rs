@@ -1,12 +1,16 @@
 //! What clients say, and what is done about it.
 
 use edgeplane_os::{Signal, signals};
-use edgeplane_wire::shim::{FromShim, ToShim};
+use edgeplane_wire::{
+    command::CommandSpec,
+    shim::{COMMANDS_SINCE, FromShim, LaunchStep, ToShim},
+};
 
 use super::{Engine, now_us};
 use crate::{
     client::{Client, Standing, Token},
     clients::Hello,
+    failure::Failure,
 };
 
 impl Engine {
@@ -106,6 +110,8 @@ impl Engine {
                 None => self.refuse_signal(token),
             },
             ToShim::Kill => self.stop(now, Signal::KILL, 0),
+            ToShim::Run { id, spec } => self.run_command(id, spec),
+            ToShim::EndCommand { id } => self.commands.end(&id),
             ToShim::Sync => {
                 self.recording.sync(now);
                 let offset = self.recording.synced();
@@ -118,6 +124,29 @@ impl Engine {
             | ToShim::InputState { .. }
             | ToShim::Launch { .. } => {}
         }
+    }
+
+    /// Runs a command; what it is asked once more it does not do again.
+    fn run_command(&mut self, id: [u8; 16], spec: &[u8]) {
+        if !self.phase.is_running() {
+            return self.tell_command(id, 0, "the epoch is ending");
+        }
+        let result = match CommandSpec::decode(spec) {
+            Ok(spec) => self.commands.run(id, &spec, &self.tree),
+            Err(error) => Err(Failure::new(LaunchStep::Spec, &error)),
+        };
+        match result {
+            Ok(false) => {}
+            // Whoever asks once more has not heard of its end.
+            Ok(true) => self.tell_command(id, 0, ""),
+            Err(failure) => self.tell_command(id, failure.errno, &failure.text),
+        }
+    }
+
+    /// Tells who asks for commands what became of one.
+    pub(super) fn tell_command(&mut self, id: [u8; 16], errno: i32, text: &str) {
+        let frame = FromShim::Command { id, errno, text: text.as_bytes() };
+        self.clients.tell_controllers_since(COMMANDS_SINCE, &frame);
     }
 
     fn hello(&mut self, token: Token, hello: &Hello) {

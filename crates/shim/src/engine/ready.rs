@@ -14,6 +14,8 @@ pub(super) struct Ready {
     pub(super) outputs: [bool; 2],
     pub(super) input: bool,
     pub(super) clients: Vec<ReadyClient>,
+    /// Commands that have said something.
+    pub(super) commands: Vec<[u8; 16]>,
 }
 
 /// A connection that is ready.
@@ -41,6 +43,9 @@ pub(super) fn poll_list(engine: &Engine) -> Vec<PollFd<'_>> {
         let out = if client.wants_to_send() { PollFlags::OUT } else { PollFlags::empty() };
         list.push(PollFd::new(client.stream(), PollFlags::IN | out));
     }
+    for (_id, fd) in engine.commands.outputs() {
+        list.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    }
     if let Some(fd) = engine.tree.emptiness_events().filter(|_fd| engine.phase.awaits_emptiness()) {
         list.push(PollFd::from_borrowed_fd(fd, PollFlags::PRI));
     }
@@ -67,6 +72,11 @@ impl Ready {
                 ready.clients.push(ReadyClient::new(client, answer));
             }
         }
+        for (id, _fd) in engine.commands.outputs() {
+            if !next().is_empty() {
+                ready.commands.push(id);
+            }
+        }
         ready
     }
 
@@ -74,7 +84,8 @@ impl Ready {
     pub(super) fn everything(engine: &Engine) -> Self {
         let all = PollFlags::IN | PollFlags::OUT;
         let clients = engine.clients.iter().map(|client| ReadyClient::new(client, all)).collect();
-        Self { signals: true, listener: true, outputs: [true; 2], input: true, clients }
+        let commands = engine.commands.outputs().map(|(id, _fd)| id).collect();
+        Self { signals: true, listener: true, outputs: [true; 2], input: true, clients, commands }
     }
 }
 

@@ -13,6 +13,8 @@ mod cgroups;
 #[cfg(test)]
 mod cleanup;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod ending;
 mod fencing;
 #[cfg(test)]

@@ -51,7 +51,7 @@ fn action_is_decided_once_and_about_one_digest() {
         .unwrap();
     let decided = read();
     let who: Vec<_> = decided.votes.iter().map(|vote| vote.principal.as_str()).collect();
-    assert_eq!((who, &decided.votes[0].verdict), (vec!["ann", "bob"], &Verdict::Approve));
+    assert_eq!((who, &decided.votes[0].verdict), (vec!["ann", "bob"], &Verdict::APPROVE));
     let resolution = decided.resolution.unwrap();
     assert_eq!((resolution.outcome, resolution.by.len()), (ActionOutcome::Approved, 2));
     assert_eq!(resolution.told_by, Some(message(2)));

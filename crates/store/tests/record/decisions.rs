@@ -69,7 +69,7 @@ pub(crate) fn opened(asker: u8, number: u8, expires: i64) -> Fact {
 
 pub(crate) fn voted(number: u8, who: &str, digest: &str) -> Fact {
     let (action_id, digest) = (action_id(number), digest.repeat(64));
-    Fact::ActionVoted { action_id, principal: label(who), digest, verdict: Verdict::Approve }
+    Fact::ActionVoted { action_id, principal: label(who), digest, verdict: Verdict::APPROVE }
 }
 
 pub(crate) fn resolved(number: u8, outcome: ActionOutcome) -> Fact {

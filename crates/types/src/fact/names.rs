@@ -71,6 +71,8 @@ impl Fact {
             Self::ItemUpdated { .. } => "item.updated",
             Self::UsageReported { .. } => "usage.reported",
             Self::FileWritten { .. } => "file.written",
+            Self::CommandStarted { .. } => "command.started",
+            Self::CommandEnded { .. } => "command.ended",
             Self::SessionOpened { .. } => "session.opened",
             Self::SessionFailed { .. } => "session.failed",
             Self::AnswerHeard { .. } => "answer.heard",

@@ -105,6 +105,9 @@ pub struct ActionView {
     /// What is to be done, word for word. Lists leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Value>,
+    /// The answers that the agent's program offers, if it asks for leave in its own words. Lists leave them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OptionView>,
     /// Who has said what so far.
     pub votes: Vec<VoteView>,
     /// How it ended, if it has.
@@ -122,6 +125,19 @@ pub struct ActionView {
     /// The message by which the agent was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_by: Option<MessageId>,
+}
+
+/// An answer that an agent's program offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OptionView {
+    /// The program's own name for it, which is given as `option`.
+    pub id: String,
+    /// What the program says that it is.
+    pub name: String,
+    /// The protocol's word for what it means: `allow_once`, `allow_always`, `reject_once`, `reject_always`, `other`.
+    pub kind: String,
+    /// How far it reaches, as far as that is known.
+    pub reach: String,
 }
 
 /// What one person said.

@@ -109,6 +109,8 @@ pub enum Spoken {
     Usage,
     /// A file that the node wrote because the program asked for it.
     File,
+    /// A command that the node ran because the program asked for it: it `started`, or it `ended`.
+    Command,
     /// The agent asks people for something.
     Question,
     /// A person said what they think of it.

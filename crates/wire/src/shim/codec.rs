@@ -126,6 +126,11 @@ impl ToShim<'_> {
             }),
             Self::Kill => frame(out, 0x0b, |_| {}),
             Self::Launch { spec } => frame(out, 0x0c, |out| put_block(out, spec)),
+            Self::Run { id, spec } => frame(out, 0x0d, |out| {
+                out.extend_from_slice(id);
+                put_block(out, spec);
+            }),
+            Self::EndCommand { id } => frame(out, 0x0e, |out| out.extend_from_slice(id)),
         }
     }
 }
@@ -170,6 +175,8 @@ impl<'a> ToShim<'a> {
             0x0a => Self::Stop { grace_ms: r.u64()?, signal: r.i32()? },
             0x0b => Self::Kill,
             0x0c => Self::Launch { spec: r.block(FRAME_BYTES_MAX)? },
+            0x0d => Self::Run { id: r.array()?, spec: r.block(FRAME_BYTES_MAX)? },
+            0x0e => Self::EndCommand { id: r.array()? },
             _ => return Err(DecodeError::Value),
         };
         r.end()?;
@@ -214,6 +221,11 @@ impl FromShim<'_> {
                 put_block(out, text);
             }),
             Self::Refused { text } => frame(out, 0x8d, |out| put_block(out, text)),
+            Self::Command { id, errno, text } => frame(out, 0x8e, |out| {
+                out.extend_from_slice(id);
+                out.extend_from_slice(&errno.to_le_bytes());
+                put_block(out, text);
+            }),
         }
     }
 }
@@ -255,6 +267,7 @@ impl<'a> FromShim<'a> {
                 text: r.block(FRAME_BYTES_MAX)?,
             },
             0x8d => Self::Refused { text: r.block(FRAME_BYTES_MAX)? },
+            0x8e => Self::Command { id: r.array()?, errno: r.i32()?, text: r.block(FRAME_BYTES_MAX)? },
             _ => return Err(DecodeError::Value),
         };
         r.end()?;

@@ -50,6 +50,8 @@ fn frames_survive_their_bytes() {
     check_to(&ToShim::Stop { grace_ms: 10_000, signal: 15 });
     check_to(&ToShim::Kill);
     check_to(&ToShim::Launch { spec: b"spec" });
+    check_to(&ToShim::Run { id: [5; 16], spec: b"command" });
+    check_to(&ToShim::EndCommand { id: [5; 16] });
     check_from(&FromShim::Hello { version: 1, status: status() });
     check_from(&FromShim::Subscribed { head: 5 });
     check_from(&FromShim::Output { offset: 5, stream: OutputStream::Err, bytes: b"\xff\x00" });
@@ -71,6 +73,7 @@ fn frames_survive_their_bytes() {
     check_from(&FromShim::Started(status()));
     check_from(&FromShim::LaunchFailed { step: LaunchStep::Program, errno: 2, text: b"no such file" });
     check_from(&FromShim::Refused { text: b"wrong key" });
+    check_from(&FromShim::Command { id: [5; 16], errno: 2, text: b"no such file" });
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! for.
 
 use edgeplane_types::decision::Verdict;
-use edgeplane_wire::api::action::{ActionView, VoteView};
+use edgeplane_wire::api::action::{ActionView, OptionView, VoteView};
 use serde_json::Value;
 
 use super::{approvals, kind_word, outcome_word};
@@ -35,6 +35,14 @@ pub(super) fn lines(view: &ActionView) -> Vec<String> {
     if let Some(schema) = &action.schema {
         out.push("schema of the answer:".to_owned());
         out.extend(indented(&json::pretty(schema)));
+    }
+    if !view.options.is_empty() {
+        out.push("options that its program offers, for --option:".to_owned());
+        for OptionView { id, name, kind, reach } in &view.options {
+            out.extend(indented(&format!("{id}: {name}")));
+            // The word is the node's where it knows it, and so is the reach.
+            out.extend(indented(&format!("    {kind}, {reach}")));
+        }
     }
     match (&view.subject, &action.subject_digest) {
         (Some(subject), _) => {
@@ -82,10 +90,14 @@ fn who_decides(view: &ActionView) -> String {
 
 fn vote_line(vote: &VoteView) -> String {
     let what = match &vote.verdict {
-        Verdict::Approve => "approves".to_owned(),
-        Verdict::Deny { reason: Some(reason) } => format!("denies: {reason}"),
-        Verdict::Deny { reason: None } => "denies".to_owned(),
+        Verdict::Approve { .. } => "approves".to_owned(),
+        Verdict::Deny { reason: Some(reason), .. } => format!("denies: {reason}"),
+        Verdict::Deny { reason: None, .. } => "denies".to_owned(),
         Verdict::Answer { .. } => "answers".to_owned(),
+    };
+    let what = match vote.verdict.option() {
+        Some(option) => format!("{what}, with `{option}`"),
+        None => what,
     };
     format!("{} at {}: {what}", vote.principal, short_time(&vote.at))
 }

@@ -20,6 +20,9 @@ use crate::{
 /// Uses of tools of which the state is remembered; those beyond are told as if they were new.
 const TOOLS_MAX: usize = 1_000;
 
+/// Last lines of a command's output that are shown; the whole is in `-o json`.
+const OUTPUT_LINES: usize = 10;
+
 /// Characters of a reason or a name in a line.
 const CHARS_MAX: usize = 400;
 
@@ -76,6 +79,7 @@ impl Printer {
                 let bytes = entry.data.as_ref().and_then(|data| data.get("bytes")).and_then(Value::as_u64);
                 line(context, &format!("file: {} written, {} bytes", short(path), bytes.unwrap_or(0)))
             }
+            Spoken::Command => command(entry, context),
             Spoken::Question => {
                 let prompt = entry.text.as_deref().unwrap_or("(erased)");
                 let kind = entry.kind.as_ref().map_or("question", |kind| kind.as_str());
@@ -251,6 +255,31 @@ fn cut(entry: &TranscriptEntry, context: &mut Context) -> anyhow::Result<()> {
 /// A text field of an entry's data.
 fn of<'a>(entry: &'a TranscriptEntry, key: &str) -> Option<&'a str> {
     entry.data.as_ref()?.get(key)?.as_str()
+}
+
+/// A command that began or ended. Of its output the end is shown.
+fn command(entry: &TranscriptEntry, context: &mut Context) -> anyhow::Result<()> {
+    if entry.kind.as_ref().is_none_or(|kind| kind.as_str() == "started") {
+        let args = entry.data.as_ref().and_then(|data| data.get("args")).and_then(Value::as_array);
+        let args = args.into_iter().flatten().filter_map(Value::as_str);
+        let words: Vec<&str> = of(entry, "command").into_iter().chain(args).collect();
+        let place = of(entry, "cwd").map(|cwd| format!(" (in {})", short(cwd))).unwrap_or_default();
+        return line(context, &format!("command: {}{place}", short(&words.join(" "))));
+    }
+    let how = entry.status.as_ref().map_or("unknown", |status| status.as_str());
+    let bytes = entry.data.as_ref().and_then(|data| data.get("written_bytes")).and_then(Value::as_u64);
+    let why = of(entry, "reason").map(|why| format!(": {}", short(why))).unwrap_or_default();
+    let color = if how == "code-0" { Color::Dim } else { Color::Yellow };
+    line(
+        context,
+        &paint(color, &format!("command ended: {how}, {} bytes of output{why}", bytes.unwrap_or(0))),
+    )?;
+    let text = entry.text.as_deref().unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    for words in lines.iter().skip(lines.len().saturating_sub(OUTPUT_LINES)) {
+        context.out.line(&paint(Color::Dim, &format!("| {}", text::one_line(words))))?;
+    }
+    Ok(())
 }
 
 fn decision(entry: &TranscriptEntry, context: &mut Context) -> anyhow::Result<()> {

@@ -21,7 +21,7 @@ fn resolved(outcome: ActionOutcome, by: &[&str]) -> Fact {
     }
 }
 
-const DENY: Verdict = Verdict::Deny { reason: None };
+const DENY: Verdict = Verdict::DENY;
 
 #[track_caller]
 fn check_corrupt(facts: &[Fact], expected: Corrupt) {
@@ -36,7 +36,7 @@ fn facts_of_others_are_passed_over() {
         Fact::AgentStopped {},
         opening(2),
         Fact::ActionVoted { action_id: stranger, principal: label("ben"), digest: digest(), verdict: DENY },
-        voted("ada", Verdict::Approve),
+        voted("ada", Verdict::APPROVE),
         Fact::ActionResolved {
             action_id: stranger,
             outcome: ActionOutcome::Expired,
@@ -50,14 +50,14 @@ fn facts_of_others_are_passed_over() {
     assert_eq!(state, step(&approval(2), approve("ada")).state);
     assert_eq!(State::fold(stranger, &facts[..2]), Ok(None));
     // What the words of a reason were, the record says.
-    let facts = [opening(1), voted("ada", Verdict::Approve), resolved(ActionOutcome::Approved, &["ada"])];
+    let facts = [opening(1), voted("ada", Verdict::APPROVE), resolved(ActionOutcome::Approved, &["ada"])];
     assert_eq!(State::fold(id(), &facts).unwrap().unwrap().resolution().unwrap().reason, "r");
 }
 
 /// Proves ACT-009 and ACT-014.
 #[test]
 fn record_that_breaks_the_rules_is_not_believed() {
-    let yes = |principal| voted(principal, Verdict::Approve);
+    let yes = |principal| voted(principal, Verdict::APPROVE);
     let approved = |by| resolved(ActionOutcome::Approved, by);
     let id = id();
 
@@ -77,7 +77,7 @@ fn record_that_breaks_the_rules_is_not_believed() {
         action_id: id,
         principal: label("ada"),
         digest: "cd".repeat(32),
-        verdict: Verdict::Approve,
+        verdict: Verdict::APPROVE,
     };
     check_corrupt(&[opening(1), other], Corrupt::Vote { id });
     check_corrupt(&[opening(1), yes("alpha")], Corrupt::Vote { id });

@@ -11,8 +11,8 @@ const ROLES: [&str; 2] = ["ops", "legal"];
 
 fn verdicts() -> impl Strategy<Value = Verdict> {
     prop_oneof![
-        12 => Just(Verdict::Approve),
-        1 => Just(Verdict::Deny { reason: None }),
+        12 => Just(Verdict::APPROVE),
+        1 => Just(Verdict::DENY),
         1 => Just(Verdict::Answer { value: json!("yes") }),
         1 => Just(Verdict::Answer { value: json!(7) }),
     ]
@@ -113,7 +113,7 @@ impl Model {
 
     fn count(&mut self, vote: &Vote) {
         match (&vote.verdict, self.kind) {
-            (Verdict::Approve, ActionKind::Approval) => {
+            (Verdict::Approve { .. }, ActionKind::Approval) => {
                 self.approved.insert(vote.principal.clone());
                 if self.approved.len() >= self.quorum {
                     self.ended = Some(ActionOutcome::Approved);

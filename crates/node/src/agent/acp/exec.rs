@@ -68,6 +68,7 @@ impl Actor {
             servers: Vec::new(),
             former: None,
             files: false,
+            commands: false,
         };
         let mut acp = Acp::new(Session::known(wanted, exec::SESSION.to_owned()));
         acp.untold = true;

@@ -75,7 +75,8 @@ impl Actor {
             Ok(()) => {
                 self.acp_send(end, 0, &acp::succeeded(id, &json!({})));
                 let origin = self.native_origin(epoch, end);
-                self.acp_note(&origin, Fact::FileWritten { epoch, path, digest, bytes });
+                let message_id = self.acp_turn_of_piece();
+                self.acp_note(&origin, Fact::FileWritten { epoch, path, digest, bytes, message_id });
             }
             Err(why) => {
                 let text = format!("cannot write `{path}`: {why}");

@@ -129,6 +129,12 @@ impl Actor {
 
     /// The id of an item: the same for whoever makes it of the same words again.
     fn item_id(&self, epoch: Epoch, what: &str) -> ItemId {
+        let (ms, chance) = self.id_parts(epoch, what);
+        ItemId::from_parts(ms, chance)
+    }
+
+    /// What an id is made of that is the same for whoever makes it of the same words again.
+    pub(super) fn id_parts(&self, epoch: Epoch, what: &str) -> (u64, [u8; 10]) {
         let digest = edgeplane_proof::digest(format!("{} {epoch} {what}", self.identity.id).as_bytes());
         let mut chance = [0; 10];
         for (to, from) in chance.iter_mut().zip(digest.as_bytes()) {
@@ -136,6 +142,6 @@ impl Actor {
         }
         let started = self.live.as_ref().and_then(|live| live.started_at);
         let ms = started.map_or(0, |at| u64::try_from(at.as_micros() / 1_000).unwrap_or(0));
-        ItemId::from_parts(ms, chance)
+        (ms, chance)
     }
 }

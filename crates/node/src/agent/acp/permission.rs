@@ -7,7 +7,7 @@ use edgeplane_driver::acp::{self, Heard, Permission};
 use edgeplane_store::{ActionFilter, ActionRow};
 use edgeplane_types::{
     Epoch, Fact, MessageId,
-    decision::{ActionKind, ActionOutcome},
+    decision::{Action, ActionKind, ActionOutcome, Verdict},
 };
 use edgeplane_wire::{api::action::OpenParams, rpc::RpcError};
 use serde_json::Value;
@@ -32,6 +32,11 @@ pub(in crate::agent) fn asked_by_line(key: Option<&str>) -> Option<(Epoch, u64)>
     Some((Epoch(epoch.parse().ok()?), end.parse().ok()?))
 }
 
+/// Whether an action is a program's question for leave, which has answers of its own.
+pub(crate) fn is_asked_by_program(action: &Action) -> bool {
+    asked_by_line(action.idempotency_key.as_deref()).is_some()
+}
+
 impl Actor {
     /// It asks whether it may do something: a person decides.
     pub(super) async fn acp_permission(&mut self, (epoch, end): (Epoch, u64), permission: Permission) {
@@ -48,7 +53,9 @@ impl Actor {
         match self.open_permission((epoch, end), &permission, turn).await {
             Ok(row) => match row.resolution {
                 // It was asked before, and decided: the daemon that did has died since.
-                Some(end_of_it) => self.answer_permission(end, &permission, end_of_it.outcome),
+                Some(ref end_of_it) => {
+                    self.answer_permission(end, &permission, (end_of_it.outcome, chosen(&row)));
+                }
                 None => {
                     if let Some(acp) = self.acp_mut() {
                         acp.asked.insert(end, permission);
@@ -57,7 +64,7 @@ impl Actor {
             },
             Err(error) => {
                 tracing::warn!(agent = %self.identity.name, %error, "its question for leave cannot be put to anybody");
-                self.answer_permission(end, &permission, ActionOutcome::Denied);
+                self.answer_permission(end, &permission, (ActionOutcome::Denied, None));
             }
         }
     }
@@ -74,7 +81,10 @@ impl Actor {
         let options: Vec<Value> = permission
             .options
             .iter()
-            .map(|option| serde_json::json!({ "option": option.option_id, "name": option.name }))
+            .map(|option| {
+                let kind = option.kind.as_str();
+                serde_json::json!({ "option": option.option_id, "name": option.name, "kind": kind })
+            })
             .collect();
         let subject = whole_numbers(serde_json::json!({ "request": permission.subject, "offered": options }));
         let params = OpenParams {
@@ -96,8 +106,16 @@ impl Actor {
     }
 
     /// Tells the program what was decided, in its own words.
-    fn answer_permission(&mut self, end: u64, permission: &Permission, outcome: ActionOutcome) {
+    fn answer_permission(
+        &mut self,
+        end: u64,
+        permission: &Permission,
+        (outcome, option): (ActionOutcome, Option<&str>),
+    ) {
+        let allows = outcome == ActionOutcome::Approved;
+        let named = option.and_then(|option| permission.named(option, allows).ok());
         let chosen = match outcome {
+            ActionOutcome::Approved | ActionOutcome::Denied if named.is_some() => named,
             ActionOutcome::Approved | ActionOutcome::Answered => permission.allows(),
             ActionOutcome::Denied | ActionOutcome::Expired => permission.refuses(),
             ActionOutcome::Cancelled => None,
@@ -109,18 +127,58 @@ impl Actor {
         self.acp_send(end, 0, &line);
     }
 
-    /// Answers the question for leave that an action is, whoever was there when it was asked.
-    pub(in crate::agent) fn permission_decided(&mut self, key: Option<&str>, outcome: ActionOutcome) {
-        let Some((epoch, end)) = asked_by_line(key) else { return };
-        let Some(live) = self.live.as_ref().filter(|live| live.place.epoch == epoch) else { return };
-        let dir = live.place.dir.clone();
-        let known = self.acp_mut().and_then(|acp| acp.asked.remove(&end));
-        let permission = known.or_else(|| match acp::hear(&last_line(&dir, end)?) {
+    /// The question for leave of the live epoch that an action is.
+    fn permission_of(&self, key: Option<&str>) -> Option<Permission> {
+        let (epoch, end) = asked_by_line(key)?;
+        let live = self.live.as_ref().filter(|live| live.place.epoch == epoch)?;
+        if let Some(permission) = self.acp().and_then(|acp| acp.asked.get(&end)) {
+            return Some(permission.clone());
+        }
+        match acp::hear(&last_line(&live.place.dir, end)?) {
             Heard::Permission(permission) => Some(permission),
             _ => None,
-        });
+        }
+    }
+
+    /// A verdict with the answer that it names by its id, if it names one of those that are offered.
+    pub(in crate::agent) fn with_option(
+        &self,
+        key: Option<&str>,
+        verdict: Verdict,
+    ) -> Result<Verdict, RpcError> {
+        let Some(name) = verdict.option() else { return Ok(verdict) };
+        let refused = |why: String| {
+            let shown = edgeplane_driver::render::clean(name);
+            let error = RpcError::new(edgeplane_types::ErrorName::InvalidParams, format!("`{shown}`: {why}"));
+            error.hint("`edgeplane action show` lists what is offered")
+        };
+        let Some(permission) = self.permission_of(key) else {
+            return Err(refused("this action offers no options".to_owned()));
+        };
+        let allows = matches!(verdict, Verdict::Approve { .. });
+        let option =
+            permission.named(name, allows).map(|option| Some(option.option_id.clone())).map_err(refused)?;
+        Ok(match verdict {
+            Verdict::Approve { .. } => Verdict::Approve { option },
+            Verdict::Deny { reason, .. } => Verdict::Deny { reason, option },
+            answer @ Verdict::Answer { .. } => answer,
+        })
+    }
+
+    /// Answers the question for leave that an action is, whoever was there when it was asked.
+    pub(in crate::agent) fn permission_decided(
+        &mut self,
+        key: Option<&str>,
+        outcome: ActionOutcome,
+        option: Option<&str>,
+    ) {
+        let Some((_, end)) = asked_by_line(key) else { return };
+        let permission = self.permission_of(key);
+        if let Some(acp) = self.acp_mut() {
+            acp.asked.remove(&end);
+        }
         match permission {
-            Some(permission) => self.answer_permission(end, &permission, outcome),
+            Some(permission) => self.answer_permission(end, &permission, (outcome, option)),
             None => {
                 tracing::warn!(agent = %self.identity.name, "the question that was decided is not to be found")
             }
@@ -134,7 +192,7 @@ impl Actor {
             if let (Some((of, _)), Some(end)) = (asked_by_line(key), &row.resolution)
                 && of == epoch
             {
-                self.permission_decided(key, end.outcome);
+                self.permission_decided(key, end.outcome, chosen(&row));
             }
         }
     }
@@ -164,7 +222,7 @@ impl Actor {
         self.pending(draft.critical()).await;
         self.arm_actions();
         for row in &open {
-            self.permission_decided(row.action.idempotency_key.as_deref(), ActionOutcome::Cancelled);
+            self.permission_decided(row.action.idempotency_key.as_deref(), ActionOutcome::Cancelled, None);
         }
     }
 
@@ -172,6 +230,11 @@ impl Actor {
         let id = self.identity.id;
         self.shared.record.look_up(|reader| reader.actions(filter, Some(&id), rows)).unwrap_or_default()
     }
+}
+
+/// The answer that was chosen by who decided.
+fn chosen(row: &ActionRow) -> Option<&str> {
+    row.votes.last().and_then(|vote| vote.verdict.option())
 }
 
 /// The value with each number that has a fraction as a text: what is approved has one spelling.

@@ -6,7 +6,9 @@ use edgeplane_lifecycle::action::{AgentVoter, Vote};
 use edgeplane_store::{ActionFilter, ActionRow, ReadError, Reader, StoredBody};
 use edgeplane_types::{ActionId, AgentId, ErrorName, Ingress, PolicyAction, SafeLabel, Timestamp};
 use edgeplane_wire::{
-    api::action::{ActionParams, ActionView, DecideParams, ListParams, ListResult, OpenParams, VoteView},
+    api::action::{
+        ActionParams, ActionView, DecideParams, ListParams, ListResult, OpenParams, OptionView, VoteView,
+    },
     rpc::RpcError,
 };
 use serde_json::Value;
@@ -232,6 +234,25 @@ fn whole_view(session: &Session, row: ActionRow) -> Result<ActionView, RpcError>
     view(session, row, subject)
 }
 
+/// The answers that an agent's program offers, and how far each reaches.
+fn offered(subject: &Value) -> Vec<OptionView> {
+    let of = |option: &Value| {
+        let text = |key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
+        let kind = text("kind").unwrap_or_else(|| "other".to_owned());
+        let reach = match kind.as_str() {
+            "allow_once" | "reject_once" => "just this once",
+            "allow_always" => {
+                "as long as the program remembers it, usually for its session; the program alone decides what else \
+                 it then does without asking, and EdgePlane does not hear of it"
+            }
+            "reject_always" => "as long as the program remembers it, usually for its session",
+            _ => "only the program knows",
+        };
+        Some(OptionView { id: text("option")?, name: text("name")?, kind, reach: reach.to_owned() })
+    };
+    subject.get("offered").and_then(Value::as_array).into_iter().flatten().filter_map(of).collect()
+}
+
 /// What is to be done, word for word, unless it was erased.
 fn subject(session: &Session, row: &ActionRow) -> Result<Option<Value>, RpcError> {
     let Some(digest) = row.action.subject_digest.as_ref().and_then(|digest| digest.parse().ok()) else {
@@ -248,7 +269,9 @@ fn view(session: &Session, row: ActionRow, subject: Option<Value>) -> Result<Act
     let id = action.agent_id;
     let found = session.shared.record.look_up(|reader| reader.agent_by_id(&id))?;
     let votes = votes.into_iter();
+    let options = subject.as_ref().filter(|_| crate::agent::is_asked_by_program(&action)).map(offered);
     Ok(ActionView {
+        options: options.unwrap_or_default(),
         agent: found.map_or_else(|| id.to_string(), |agent| agent.name.to_string()),
         action,
         subject,

@@ -155,6 +155,10 @@ fn read(
             return Err(RpcError::new(ErrorName::InvalidManifest, error)
                 .hint("`edgeplane adapter list` shows those there are"));
         }
+        if let Some(what) = crate::agent::runner_problem(&resolved, &session.shared.runner) {
+            let error = format!("{}:{}: spec.user: {what}", found.file, found.line);
+            return Err(RpcError::new(ErrorName::InvalidManifest, error));
+        }
         if let Some(what) = not_served(&resolved) {
             let error = format!("{}:{}: {what} is not served by this version", found.file, found.line);
             return Err(RpcError::new(ErrorName::InvalidManifest, error));

@@ -81,16 +81,64 @@ pub(super) fn of(reader: &Reader, event: &Event) -> Result<Option<TranscriptEntr
             }
             TranscriptEntry { message_id: *message_id, data: Some(data), ..told(epoch, Spoken::Usage) }
         }
-        Fact::FileWritten { epoch, path, digest, bytes } => {
+        Fact::FileWritten { epoch, path, digest, bytes, message_id } => {
             let data = Some(json!({ "path": path, "bytes": bytes, "digest": digest }));
-            TranscriptEntry { data, ..told(epoch, Spoken::File) }
+            TranscriptEntry { data, message_id: *message_id, ..told(epoch, Spoken::File) }
         }
+        Fact::CommandStarted { .. } | Fact::CommandEnded { .. } => return command(reader, event),
         Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
             return action(reader, event);
         }
         fact => return life(reader, fact, told),
     };
     Ok(Some(entry))
+}
+
+/// A command that began or ended.
+fn command(reader: &Reader, event: &Event) -> Result<Option<TranscriptEntry>, ReadError> {
+    Ok(match &event.fact {
+        Fact::CommandStarted { process_id, epoch, message_id, authority, details_digest, .. } => {
+            let details = body(reader, details_digest)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            let (mut data, is_cut) = shorten(details.unwrap_or_else(|| json!({})));
+            data.as_object_mut().map(|fields| fields.insert("process_id".to_owned(), json!(process_id)));
+            let (message_id, authority) = (*message_id, Some(*authority));
+            let entry = blank(event.seq, event.ts, *epoch, Spoken::Command);
+            let (kind, data) = (kind("started"), Some(data));
+            Some(TranscriptEntry { kind, data, message_id, authority, is_cut, ..entry })
+        }
+        Fact::CommandEnded {
+            process_id,
+            epoch,
+            message_id,
+            status,
+            output_digest,
+            output_bytes,
+            written_bytes,
+            reason,
+        } => {
+            let (text, is_cut) = text(reader, output_digest)?;
+            let data = json!({ "process_id": process_id, "written_bytes": written_bytes, "reason": reason });
+            Some(TranscriptEntry {
+                kind: kind("ended"),
+                message_id: *message_id,
+                status: kind(&how(*status).replace(' ', "-")),
+                text,
+                is_cut: is_cut || output_bytes < written_bytes,
+                data: Some(data),
+                ..blank(event.seq, event.ts, *epoch, Spoken::Command)
+            })
+        }
+        _ => None,
+    })
+}
+
+/// How a process ended, in a word or two.
+fn how(status: ExitStatus) -> String {
+    match status {
+        ExitStatus::Code(code) => format!("code {code}"),
+        ExitStatus::Signal(signal) => format!("signal {signal}"),
+        ExitStatus::Unknown => "unknown".to_owned(),
+    }
 }
 
 /// What became of an epoch or its session.
@@ -123,14 +171,7 @@ fn life(
         Fact::AgentStartFailed { epoch, reason } => {
             ended(told(epoch, Spoken::Epoch), "failed", reason.clone())
         }
-        Fact::AgentExited { epoch, status, .. } => {
-            let how = match status {
-                ExitStatus::Code(code) => format!("code {code}"),
-                ExitStatus::Signal(signal) => format!("signal {signal}"),
-                ExitStatus::Unknown => "unknown".to_owned(),
-            };
-            ended(told(epoch, Spoken::Epoch), "exited", how)
-        }
+        Fact::AgentExited { epoch, status, .. } => ended(told(epoch, Spoken::Epoch), "exited", how(*status)),
         _ => return Ok(None),
     };
     Ok(Some(entry))
@@ -177,11 +218,15 @@ fn action(reader: &Reader, event: &Event) -> Result<Option<TranscriptEntry>, Rea
         }
         Fact::ActionVoted { principal, verdict, .. } => {
             let status = match verdict {
-                Verdict::Approve => "approve",
+                Verdict::Approve { .. } => "approve",
                 Verdict::Deny { .. } => "deny",
                 Verdict::Answer { .. } => "answer",
             };
-            TranscriptEntry { status: kind(status), data: Some(json!({ "by": [principal] })), ..entry }
+            let data = match verdict.option() {
+                Some(option) => json!({ "by": [principal], "option": option }),
+                None => json!({ "by": [principal] }),
+            };
+            TranscriptEntry { status: kind(status), data: Some(data), ..entry }
         }
         Fact::ActionResolved { outcome, answer, by, reason, .. } => {
             let (data, is_cut) = shorten(json!({ "by": by, "answer": answer }));

@@ -1,0 +1,182 @@
+//! What is known of a command that a shim runs beside its program, read from its file.
+//!
+//! The shim may be writing while it is read; what was overwritten meanwhile is not shown.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::FileExt as _,
+    path::{Path, PathBuf},
+};
+
+use edgeplane_types::ProcessId;
+use edgeplane_wire::command::{CommandState, FOLDER, Head, OUTPUT_BYTES_MAX, SLACK_BYTES, file_name, id_of};
+
+/// Looks at a head until two in a row are the same.
+const LOOKS_MAX: u32 = 16;
+
+/// A command as its file shows it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) state: CommandState,
+    /// The last bytes of its output, at most as many as are kept.
+    pub(crate) tail: Vec<u8>,
+    /// Whether there was more.
+    pub(crate) is_cut: bool,
+    /// Bytes that it has written.
+    pub(crate) written: u64,
+    /// Bytes that are kept of it.
+    pub(crate) limit: usize,
+}
+
+/// The files of an epoch's commands.
+pub(crate) fn folder(epoch_dir: &Path) -> PathBuf {
+    epoch_dir.join(FOLDER)
+}
+
+/// The commands of which there is a file.
+pub(crate) fn ids(epoch_dir: &Path) -> Vec<ProcessId> {
+    let entries = std::fs::read_dir(folder(epoch_dir)).into_iter().flatten().flatten();
+    entries.filter_map(|entry| id_of(entry.file_name().to_str()?).map(ProcessId::from_bytes)).collect()
+}
+
+/// Looks at a command; `None` if there is no file of it.
+///
+/// # Errors
+/// When the file cannot be read, or is none.
+pub(crate) fn look(epoch_dir: &Path, id: ProcessId) -> io::Result<Option<Seen>> {
+    let file = match File::open(folder(epoch_dir).join(file_name(id.as_bytes()))) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let head = steady(&file)?;
+    let limit = head.capacity.saturating_sub(SLACK_BYTES).min(OUTPUT_BYTES_MAX);
+    let from = head.committed.saturating_sub(limit);
+    let mut tail = ring(&file, &head, from)?;
+    let later = steady(&file)?;
+    let overwritten = later.reserved.saturating_sub(head.capacity).saturating_sub(from);
+    let lost = usize::try_from(overwritten).unwrap_or(usize::MAX).min(tail.len());
+    tail.drain(..lost);
+    Ok(Some(Seen {
+        state: head.state,
+        is_cut: from > 0 || lost > 0 || head.missing > 0,
+        tail,
+        written: head.committed.saturating_add(head.missing),
+        limit: usize::try_from(limit).unwrap_or(0),
+    }))
+}
+
+/// Reads the head as it was at one moment.
+fn steady(file: &File) -> io::Result<Head> {
+    let read = || {
+        let mut bytes = [0; Head::BYTES];
+        file.read_exact_at(&mut bytes, 0).map(|()| bytes)
+    };
+    let mut last = read()?;
+    for _look in 0..LOOKS_MAX {
+        let again = read()?;
+        if again == last {
+            break;
+        }
+        last = again;
+    }
+    Head::decode(&last).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// The output from an offset to the end of what was written.
+fn ring(file: &File, head: &Head, from: u64) -> io::Result<Vec<u8>> {
+    let count = usize::try_from(head.committed.saturating_sub(from)).unwrap_or(0);
+    let mut bytes = vec![0; count];
+    let at = from.checked_rem(head.capacity).unwrap_or(0);
+    let first = usize::try_from(head.capacity.saturating_sub(at)).unwrap_or(count).min(count);
+    let (now, later) = bytes.split_at_mut(first);
+    let begin = u64::try_from(Head::BYTES).unwrap_or(0);
+    file.read_exact_at(now, begin.saturating_add(at))?;
+    file.read_exact_at(later, begin)?;
+    Ok(bytes)
+}
+
+/// Removes what is left of a command.
+pub(crate) fn forget(epoch_dir: &Path, id: ProcessId) {
+    let path = folder(epoch_dir).join(file_name(id.as_bytes()));
+    // What cannot be removed goes with the epoch's folder.
+    drop(std::fs::remove_file(path.with_extension("asked")));
+    drop(std::fs::remove_file(path));
+}
+
+/// What a program asked of a command, that a later daemon must know.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The lines that ask how it ends.
+    pub(crate) waits: Vec<u64>,
+    /// Whether it was released.
+    pub(crate) is_released: bool,
+}
+
+impl Asked {
+    /// What is noted of a command.
+    pub(crate) fn read(epoch_dir: &Path, id: ProcessId) -> Self {
+        let path = folder(epoch_dir).join(file_name(id.as_bytes())).with_extension("asked");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let waits = text.lines().filter_map(|line| line.strip_prefix("wait ")?.parse().ok()).collect();
+        Self { waits, is_released: text.lines().any(|line| line == "release") }
+    }
+
+    /// Notes one thing more.
+    pub(crate) fn note(epoch_dir: &Path, id: ProcessId, line: &str) -> io::Result<()> {
+        use std::io::Write as _;
+        std::fs::create_dir_all(folder(epoch_dir))?;
+        let path = folder(epoch_dir).join(file_name(id.as_bytes())).with_extension("asked");
+        let mut file = File::options().create(true).append(true).open(path)?;
+        file.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: [u8; 16] = [7; 16];
+
+    fn keep(dir: &Path, bytes: &[u8]) {
+        std::fs::create_dir_all(folder(dir)).unwrap();
+        std::fs::write(folder(dir).join(file_name(&ID)), bytes).unwrap();
+    }
+
+    /// Proves DRV-058.
+    #[test]
+    fn end_of_the_output_is_read_around_the_ring() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = ProcessId::from_bytes(ID);
+        assert!(look(dir.path(), id).unwrap().is_none());
+        let mut head = Head::begin(4, 0);
+        let capacity = usize::try_from(head.capacity).unwrap();
+        let mut ring = vec![b'.'; capacity];
+        ring[..2].copy_from_slice(b"cd");
+        ring[capacity - 2..].copy_from_slice(b"ab");
+        head.committed = head.capacity + 2;
+        head.reserved = head.committed;
+        keep(dir.path(), &[head.encode().as_slice(), &ring].concat());
+        let seen = look(dir.path(), id).unwrap().unwrap();
+        assert_eq!((seen.tail.as_slice(), seen.is_cut, seen.limit), (b"abcd".as_slice(), true, 4));
+        assert_eq!(ids(dir.path()), [id]);
+        head.reserved = head.committed + head.capacity - 1;
+        keep(dir.path(), &[head.encode().as_slice(), &ring].concat());
+        assert_eq!(look(dir.path(), id).unwrap().unwrap().tail, b"d", "the rest is being overwritten");
+        keep(dir.path(), b"garbage");
+        assert!(look(dir.path(), id).is_err());
+    }
+
+    #[test]
+    fn what_was_asked_is_found_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = ProcessId::from_bytes(ID);
+        assert_eq!(Asked::read(dir.path(), id), Asked::default());
+        Asked::note(dir.path(), id, "wait 12").unwrap();
+        Asked::note(dir.path(), id, "release").unwrap();
+        assert_eq!(Asked::read(dir.path(), id), Asked { waits: vec![12], is_released: true });
+        forget(dir.path(), id);
+        assert_eq!(Asked::read(dir.path(), id), Asked::default());
+    }
+}
