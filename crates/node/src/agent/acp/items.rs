@@ -128,7 +128,7 @@ impl Actor {
     }
 
     /// The id of an item: the same for whoever makes it of the same words again.
-    fn item_id(&self, epoch: Epoch, what: &str) -> ItemId {
+    pub(in crate::agent) fn item_id(&self, epoch: Epoch, what: &str) -> ItemId {
         let digest = edgeplane_proof::digest(format!("{} {epoch} {what}", self.identity.id).as_bytes());
         let mut chance = [0; 10];
         for (to, from) in chance.iter_mut().zip(digest.as_bytes()) {
