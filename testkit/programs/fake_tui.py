@@ -43,7 +43,7 @@ def run(argv, text, shell=False):
 
 class Hooks:
     def __init__(self):
-        self.by_event, self.notify, self.prompts = {}, None, []
+        self.by_event, self.notify, self.prompts, self.all = {}, None, [], []
         for path in given("--settings"):
             with open(path, encoding="utf-8") as text:
                 self.by_event = json.load(text).get("hooks", {})
@@ -60,13 +60,14 @@ class Hooks:
 
     def asked(self, prompt):
         self.prompts.append(prompt)
+        self.all.append(prompt)
         self.tell("UserPromptSubmit", prompt=prompt)
 
     def ended(self, answer):
         self.tell("Stop", stop_hook_active=False, last_assistant_message=answer)
         if self.notify:
             report = {"type": "agent-turn-complete", "thread-id": self.session, "turn-id": "1"}
-            report |= {"input-messages": self.prompts, "last-assistant-message": answer}
+            report |= {"input-messages": self.all, "last-assistant-message": answer}
             run([*self.notify, json.dumps(report)], b"")
         self.prompts = []
 

@@ -89,9 +89,9 @@ fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, P
     }
     injected(&node, name, texts.len());
     for text in texts {
-        eventually("the model was asked it whole", || {
-            server.received_prompts().iter().any(|prompt| prompt.contains(text))
-        });
+        let asked = || server.received_prompts().iter().any(|prompt| prompt.contains(text));
+        let is_asked = until(Deadline::after(PATIENCE), asked);
+        assert!(is_asked, "not asked whole: {text}\n{:#?}", server.received_prompts());
     }
     activity(&node, name, Activity::Idle);
     node.signal(name, "WAIT", None);
@@ -110,7 +110,8 @@ fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, P
 
 /// Waits until the program's own hooks have said that it took every message, and that its turns ended.
 fn told(node: &Node, name: &str, count: usize) {
-    let hooks = node.get(name).status.hooks.unwrap();
+    // Not every program can be given hooks.
+    let Some(hooks) = node.get(name).status.hooks else { return assert_eq!(name, "gemini-cli") };
     assert_eq!((hooks.state, hooks.reason), (HooksState::Installed, None));
     or_show(node, name, "its hooks told what it took", || {
         node.count(name, "message.observed") == count && node.count(name, "message.turn_ended") == count
@@ -156,7 +157,10 @@ fn claude_code_is_given_each_message_whole_and_in_its_turn() {
 /// Proves TERM-005, TERM-014, TERM-016.
 #[test]
 fn a_dialog_of_claude_code_is_not_answered() {
-    let node = dialog("claude-code", |programs, home, work, port| programs.claude(home, work, port));
+    let node = dialog("claude-code", |programs, home, work, port| {
+        // Else it decides by itself what is harmless.
+        programs.claude(home, work, port).arg("--permission-mode").arg("default")
+    });
     let Some(node) = node else { return };
     let hooks = node.get("claude-code").status.hooks.unwrap();
     assert!(hooks.asks.is_some_and(|what| what.contains("leave to use Bash: touch ")));

@@ -20,13 +20,11 @@ pub enum HookKind {
     ClaudeCode,
     /// Codex: one command, the event as its last argument.
     Codex,
-    /// Gemini CLI: commands by event, the event as JSON on standard input.
-    GeminiCli,
 }
 
 impl HookKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::GeminiCli];
+    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::Codex];
 
     /// What adapters and `edgeplane hook` call it.
     #[must_use]
@@ -34,7 +32,6 @@ impl HookKind {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
-            Self::GeminiCli => "gemini-cli",
         }
     }
 

@@ -275,7 +275,7 @@ catalogue! {
         Write, Anyone, [PermissionDenied, Fenced, TooLarge, StorageFull], "0.3";
     /// Reports what a hook of the calling agent's program said.
     "runtime/hook.report" HookReport(api::report::HookParams) -> api::report::HookResult,
-        Write, Anyone, [PermissionDenied, Fenced, InvalidParams, Unsupported, StorageFull], "0.4";
+        Write, Anyone, [PermissionDenied, Fenced, InvalidParams, Unsupported, StorageFull], "0.3";
     /// Reads what was said to an agent and by it, and what it did.
     "runtime/transcript.read" TranscriptRead(api::report::TranscriptParams) -> api::report::TranscriptResult,
         Read, OwnerOrOperator, [NotFound], "0.3";

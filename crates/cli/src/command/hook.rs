@@ -49,7 +49,7 @@ const TIME_MAX: Duration = Duration::from_secs(3);
 EXAMPLES:
   edgeplane hook claude-code < report.json
   edgeplane hook codex '{\"type\": \"agent-turn-complete\", \"input-messages\": [\"hi\"]}'
-  edgeplane hook gemini-cli < report.json
+  edgeplane hook codex < report.json
 
 TO SET IT YOURSELF, where `edgeplane agent describe` says that the hooks were left alone:
   Claude Code  settings: \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"edgeplane hook claude-code\"}]}]}
@@ -67,7 +67,6 @@ pub(crate) struct HookArgs {
 enum Kind {
     ClaudeCode,
     Codex,
-    GeminiCli,
 }
 
 impl Kind {
@@ -75,7 +74,6 @@ impl Kind {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
-            Self::GeminiCli => "gemini-cli",
         }
     }
 }

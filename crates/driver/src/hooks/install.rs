@@ -7,9 +7,6 @@ use super::HookKind;
 /// How long a program waits for `edgeplane hook` in seconds; the command gives up before.
 const CLAUDE_TIMEOUT_S: u64 = 10;
 
-/// The same in milliseconds, for a program that counts so.
-const GEMINI_TIMEOUT_MS: u64 = 10_000;
-
 /// The events of Claude Code that say something.
 const CLAUDE_EVENTS: [&str; 10] = [
     "SessionStart",
@@ -24,12 +21,6 @@ const CLAUDE_EVENTS: [&str; 10] = [
     "StopFailure",
 ];
 
-/// The events of Gemini CLI that say something.
-const GEMINI_EVENTS: [&str; 5] = ["SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "Notification"];
-
-/// Where Gemini CLI looks for what holds unless its user says otherwise.
-const GEMINI_DEFAULTS: &str = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
-
 /// What a program is given beside what its manifest says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setup {
@@ -37,8 +28,6 @@ pub struct Setup {
     pub file: Option<String>,
     /// Arguments, to be put where [`with_words`] puts them.
     pub words: Vec<String>,
-    /// Variables.
-    pub variables: Vec<(String, String)>,
 }
 
 /// Hooks are not installed, because somebody has set what would have to be set.
@@ -48,8 +37,8 @@ pub struct LeftAlone(pub String);
 
 /// What a program needs so that it runs `cli hook KIND`.
 ///
-/// `file` is where its hooks may be written, `argv` what it is started with, `variable` what its environment holds, and
-/// `own` the text of the user's own configuration where that could be overruled.
+/// `file` is where its hooks may be written, `argv` what it is started with, and `own` the text of the user's own
+/// configuration where that could be overruled.
 ///
 /// # Errors
 /// If its user has set the same.
@@ -57,7 +46,6 @@ pub fn set_up(
     kind: HookKind,
     (cli, file): (&str, &str),
     argv: &[String],
-    variable: impl Fn(&str) -> bool,
     own: Option<&str>,
 ) -> Result<Setup, LeftAlone> {
     let given = argv.get(1..).unwrap_or_default();
@@ -69,7 +57,7 @@ pub fn set_up(
             let hook =
                 json!({ "type": "command", "command": command(cli, kind), "timeout": CLAUDE_TIMEOUT_S });
             let words = vec!["--settings".to_owned(), file.to_owned()];
-            Ok(Setup { file: Some(hooks(&CLAUDE_EVENTS, &hook)), words, variables: Vec::new() })
+            Ok(Setup { file: Some(hooks(&CLAUDE_EVENTS, &hook)), words })
         }
         HookKind::Codex => {
             if given.iter().any(|word| sets_notify(word)) {
@@ -81,16 +69,7 @@ pub fn set_up(
             }
             // JSON strings are TOML strings.
             let notify = format!("notify={}", json!([cli, "hook", kind.as_str()]));
-            Ok(Setup { file: None, words: vec!["-c".to_owned(), notify], variables: Vec::new() })
-        }
-        HookKind::GeminiCli => {
-            if variable(GEMINI_DEFAULTS) {
-                return Err(LeftAlone(format!("its environment gives {GEMINI_DEFAULTS}")));
-            }
-            let hook =
-                json!({ "type": "command", "command": command(cli, kind), "timeout": GEMINI_TIMEOUT_MS });
-            let variables = vec![(GEMINI_DEFAULTS.to_owned(), file.to_owned())];
-            Ok(Setup { file: Some(hooks(&GEMINI_EVENTS, &hook)), words: Vec::new(), variables })
+            Ok(Setup { file: None, words: vec!["-c".to_owned(), notify] })
         }
     }
 }
@@ -106,11 +85,10 @@ pub fn resume_words(kind: HookKind, session: &str, argv: &[String]) -> Option<Ve
     let has = |flags: &[&str]| given.iter().any(|word| flags.iter().any(|flag| is_flag(word, flag)));
     let word = match kind {
         HookKind::ClaudeCode if has(&["--resume", "-r", "--continue", "-c", "--session-id"]) => return None,
-        HookKind::GeminiCli if has(&["--resume", "-r", "--session-id"]) => return None,
         HookKind::Codex if given.iter().any(|word| ["resume", "fork", "exec"].contains(&word.as_str())) => {
             return None;
         }
-        HookKind::ClaudeCode | HookKind::GeminiCli => "--resume",
+        HookKind::ClaudeCode => "--resume",
         HookKind::Codex => "resume",
     };
     Some(vec![word.to_owned(), session.to_owned()])

@@ -16,9 +16,6 @@ const WORD_BYTES_MAX: usize = 1 << 10;
 /// Most that is told of a tool's use in bytes; of more, only what it is.
 const TOOL_BYTES_MAX: usize = 128 << 10;
 
-/// Most prompts in one report.
-const PROMPTS_MAX: usize = 64;
-
 /// Why a report is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
@@ -94,7 +91,6 @@ pub fn read(kind: HookKind, report: &Value) -> Result<Vec<Told>, HookError> {
     match kind {
         HookKind::ClaudeCode => claude(report),
         HookKind::Codex => codex(report),
-        HookKind::GeminiCli => gemini(report),
     }
 }
 
@@ -137,18 +133,8 @@ fn claude(report: &Value) -> Result<Vec<Told>, HookError> {
     Ok(vec![told])
 }
 
-fn gemini(report: &Value) -> Result<Vec<Told>, HookError> {
-    let told = match needed(report, "hook_event_name")?.as_str() {
-        "BeforeAgent" => Told::Prompt(needed(report, "prompt")?),
-        "AfterAgent" => ended("AfterAgent", report, "prompt_response"),
-        "Notification" => Told::Asks(word(report, "message")),
-        "SessionStart" => session(report)?,
-        _ => return Ok(Vec::new()),
-    };
-    Ok(vec![told])
-}
-
-/// Codex reports the end of a turn, and with it what the turn was asked.
+/// Codex reports the end of a turn, and with it everything that its thread was ever asked. Only the last of it belongs
+/// to the turn beyond doubt: what was asked before may read like what is asked next.
 fn codex(report: &Value) -> Result<Vec<Told>, HookError> {
     if needed(report, "type")? != "agent-turn-complete" {
         return Ok(Vec::new());
@@ -157,9 +143,9 @@ fn codex(report: &Value) -> Result<Vec<Told>, HookError> {
     if let Some(name) = text(report, "thread-id") {
         told.push(Told::Session { name: cut(name, WORD_BYTES_MAX), way: Way::Untold });
     }
-    let asked = report.get("input-messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let asked = asked.iter().filter_map(Value::as_str).take(PROMPTS_MAX);
-    told.extend(asked.map(|text| Told::Prompt(cut(text, TEXT_BYTES_MAX))));
+    let asked = report.get("input-messages").and_then(Value::as_array).and_then(|all| all.last());
+    let asked = asked.and_then(Value::as_str).map(|text| cut(text, TEXT_BYTES_MAX));
+    told.extend(asked.map(Told::Prompt));
     told.push(ended("agent-turn-complete", report, "last-assistant-message"));
     Ok(told)
 }

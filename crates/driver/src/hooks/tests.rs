@@ -7,7 +7,7 @@ fn words(all: &[&str]) -> Vec<String> {
 }
 
 fn set(kind: HookKind, argv: &[&str], own: Option<&str>) -> Result<Setup, LeftAlone> {
-    set_up(kind, ("/opt/it's/edgeplane", "/run/h.json"), &words(argv), |_| false, own)
+    set_up(kind, ("/opt/it's/edgeplane", "/run/h.json"), &words(argv), own)
 }
 
 /// Proves TERM-020.
@@ -22,8 +22,6 @@ fn each_program_is_told_by_its_own_flags() {
     assert_eq!((codex.file, codex.words[0].as_str()), (None, "-c"));
     let set_by_it: toml::Table = codex.words[1].parse().unwrap();
     assert_eq!(set_by_it["notify"][2].as_str(), Some("codex"));
-    let gemini = set(HookKind::GeminiCli, &["gemini"], None).unwrap();
-    assert_eq!((gemini.words.len(), gemini.variables[0].1.as_str()), (0, "/run/h.json"));
     let argv = words(&["claude", "-p", "--", "say"]);
     assert_eq!(with_words(&argv, claude.words), ["claude", "-p", "--settings", "/run/h.json", "--", "say"]);
 }
@@ -45,8 +43,6 @@ fn what_its_user_has_set_is_left_alone() {
     assert!(!left(HookKind::Codex, &["codex", "-c", "tui.notifications=true"], None));
     assert!(left(HookKind::Codex, &["codex"], Some("notify = ['x']\n[tui]\n")));
     assert!(!left(HookKind::Codex, &["codex"], Some("[tui]\nnotify = true\n")));
-    let set_already = set_up(HookKind::GeminiCli, ("e", "f"), &[], |_| true, None);
-    assert!(set_already.unwrap_err().to_string().contains("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"));
 }
 
 /// Proves TERM-022.
@@ -77,7 +73,7 @@ fn reports_are_read_and_what_is_unknown_means_nothing() {
     assert_eq!(claude(json!({ "hook_event_name": "UserPromptSubmit" })), Err(HookError::Missing("prompt")));
     let leave = json!({ "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" } });
     assert_eq!(claude(leave), Ok(vec![Told::Asks("leave to use Bash: ls".to_owned())]));
-    let turn = json!({ "type": "agent-turn-complete", "thread-id": "t", "input-messages": ["hi", 1],
+    let turn = json!({ "type": "agent-turn-complete", "thread-id": "t", "input-messages": ["before", "hi"],
         "last-assistant-message": "yes" });
     let told = read(HookKind::Codex, &turn).unwrap();
     let session = Told::Session { name: "t".to_owned(), way: Way::Untold };

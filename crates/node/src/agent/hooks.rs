@@ -305,7 +305,12 @@ impl Actor {
             return Ok(());
         }
         let goes_on = way == Way::Former || (way == Way::Untold && former == Some(name.as_str()));
-        let continuity = if goes_on { Continuity::Full } else { self.continuity };
+        let continuity = match goes_on {
+            true => Continuity::Full,
+            // A session that its user begins anew knows nothing of the one before.
+            false if self.hooks.session.is_some() => Continuity::None,
+            false => self.continuity,
+        };
         let (details_digest, details_bytes) = noted.draft.body(b"{}".to_vec());
         let fact = Fact::SessionOpened {
             epoch,

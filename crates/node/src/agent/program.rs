@@ -209,11 +209,11 @@ fn compose(manifest: &Manifest, place: &Place, around: &Surroundings) -> Result<
     let spec = &manifest.spec;
     let run_as = spec.user.as_ref().map(|user| users::look_up(user.as_str())).transpose()?;
     make_dir(&place.dir)?;
-    let mut env = environment(manifest, place, around)?;
+    let env = environment(manifest, place, around)?;
     let argv = match &around.hooking {
         Some(hooking) => {
             let mut argv: Vec<String> = spec.command.iter().chain(&spec.args).cloned().collect();
-            hooks::install(hooking, &place.dir, &mut argv, &mut env);
+            hooks::install(hooking, &place.dir, &mut argv, &env);
             argv.into_iter().map(String::into_bytes).collect()
         }
         None => command(manifest, &around.runner)?,

@@ -46,7 +46,7 @@ pub struct ReportResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookParams {
-    /// Whose hook: `claude-code`, `codex` or `gemini-cli`; that of the agent's adapter.
+    /// Whose hook: `claude-code` or `codex`; that of the agent's adapter.
     pub kind: SafeLabel,
     /// What the program handed to its hook.
     pub report: serde_json::Value,

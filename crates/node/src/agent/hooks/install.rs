@@ -23,10 +23,6 @@ const INSTALLED_FILE: &str = "hooks-installed.json";
 /// Longest of these files, and longest configuration of a user that is looked into, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Where Gemini CLI keeps what an administrator has set, and the variable that says otherwise.
-const GEMINI_SYSTEM_SETTINGS: &str = "/etc/gemini-cli/settings.json";
-const GEMINI_SETTINGS: &str = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
-
 /// How a program is to be given its hooks.
 #[derive(Debug)]
 pub(in crate::agent) struct Hooking {
@@ -56,19 +52,18 @@ impl Installed {
     }
 }
 
-/// Gives a program its hooks: changes what it is started with, and says what was done.
+/// Gives a program its hooks: adds to what it is started with, and says what was done.
 pub(in crate::agent) fn install(
     hooking: &Hooking,
     dir: &Path,
     argv: &mut Vec<String>,
-    env: &mut BTreeMap<String, String>,
+    env: &BTreeMap<String, String>,
 ) {
     let kind = hooking.kind;
     let (state, reason) = match prepare(hooking, dir, argv, env) {
         Ok(None) => (HooksState::Off, None),
         Ok(Some(setup)) => {
             *argv = with_words(argv, setup.words);
-            env.extend(setup.variables);
             (HooksState::Installed, None)
         }
         Err((state, why)) => (state, Some(why)),
@@ -107,19 +102,12 @@ fn prepare(
     let path = dir.join(HOOKS_FILE);
     let Some(file) = path.to_str() else { return Err(failed("its folder's name is no text")) };
     let own = (hooking.kind == HookKind::Codex).then(|| codex_configuration(env)).flatten();
-    let has = |name: &str| env.contains_key(name) || gemini_defaults(env).exists();
-    let setup = set_up(hooking.kind, (cli, file), argv, has, own.as_deref())
+    let setup = set_up(hooking.kind, (cli, file), argv, own.as_deref())
         .map_err(|left| (HooksState::LeftAlone, left.0))?;
     if let Some(text) = &setup.file {
         write(&path, text.as_bytes()).map_err(|error| (HooksState::Failed, error.to_string()))?;
     }
     Ok(Some(setup))
-}
-
-/// Where an administrator of Gemini CLI sets what holds for all: a variable of ours would hide it.
-fn gemini_defaults(env: &BTreeMap<String, String>) -> PathBuf {
-    let settings = env.get(GEMINI_SETTINGS).map_or(GEMINI_SYSTEM_SETTINGS, String::as_str);
-    Path::new(settings).with_file_name("system-defaults.json")
 }
 
 /// What the user of Codex has set, which an argument would overrule.
