@@ -356,7 +356,7 @@ fn the_first_message_of_an_epoch_is_led_by_the_contract_and_what_was_before() {
     eventually("it is entered", || node.count("learns", "message.turn_ended") == 3);
     let submitted = tui.submitted();
     let told = &submitted[2];
-    for part in ["You run as a named agent", "\n> one", "> heard one"] {
+    for part in ["You run as a named agent", "\n> one", "\n> | heard one"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(told.ends_with("\nthree") && submitted.len() == 3, "{told}");

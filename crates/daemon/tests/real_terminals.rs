@@ -19,6 +19,7 @@ use edgeplane_wire::{
     api::agent::{AgentParams, HooksState},
     catalogue::AgentSnapshot,
 };
+use serde_json::Value;
 
 /// The folders of a program.
 fn folders(node: &Node, name: &str) -> (PathBuf, PathBuf) {
@@ -89,8 +90,7 @@ fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, P
     }
     injected(&node, name, texts.len());
     for text in texts {
-        let asked = || server.received_prompts().iter().any(|prompt| prompt.contains(text));
-        let is_asked = until(Deadline::after(PATIENCE), asked);
+        let is_asked = until(Deadline::after(PATIENCE), || times_asked(&server, text) > 0);
         assert!(is_asked, "not asked whole: {text}\n{:#?}", server.received_prompts());
     }
     activity(&node, name, Activity::Idle);
@@ -101,11 +101,26 @@ fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, P
     held(&node, name, "a turn runs");
     hold.release();
     injected(&node, name, texts.len() + 2);
-    eventually("it came after the turn", || {
-        server.received_prompts().iter().any(|prompt| prompt.contains("after the turn"))
-    });
+    eventually("it came after the turn", || times_asked(&server, "after the turn") > 0);
+    for text in texts {
+        assert_eq!(times_asked(&server, text), 1, "{text}");
+    }
     told(&node, name, texts.len() + 2);
     node.verify();
+}
+
+/// How often a text stands in what the model was last asked: the whole conversation, with whatever a program adds.
+fn times_asked(server: &ModelServer, text: &str) -> usize {
+    fn count(value: &Value, text: &str) -> usize {
+        match value {
+            Value::String(said) => said.matches(text).count(),
+            Value::Array(items) => items.iter().map(|item| count(item, text)).sum(),
+            Value::Object(fields) => fields.values().map(|field| count(field, text)).sum(),
+            _ => 0,
+        }
+    }
+    let requests = server.requests();
+    requests.iter().map(|request| count(&request.body, text)).max().unwrap_or(0)
 }
 
 /// Waits until the program's own hooks have said that it took every message, and that its turns ended.
