@@ -138,7 +138,9 @@ fn told(node: &Node, name: &str, count: usize) {
         assert_eq!(told.count(), 2, "{:?}", message.receipts);
     }
     let kinds = |kind: &str| node.history(name).iter().filter(|view| view.event["type"] == kind).count();
-    assert_eq!(kinds("item.reported"), 0, "no prompt was anything else");
+    if name == "claude-code" {
+        assert_eq!(kinds("item.reported"), 0, "no prompt was anything else");
+    }
     assert!(node.get(name).status.identities.session.resume_handle.is_some());
 }
 
