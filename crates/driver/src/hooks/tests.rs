@@ -1,3 +1,5 @@
+//! Hooks of programs: how they are set, and what their reports mean.
+
 use serde_json::{Value, json};
 
 use super::*;
