@@ -1,11 +1,16 @@
 """A terminal program for tests: a transcript, a composer in a frame, a line below it that says what it is doing.
 
-Usage: fake_tui.py CONTROL LOG. It follows the words in the file CONTROL (idle, busy, dialog, quota, deaf, swallow, glyph,
-draft) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
+Usage: fake_tui.py CONTROL LOG [OPTIONS]. It follows the words in the file CONTROL (idle, busy, dialog, quota, deaf,
+swallow, glyph, draft, lies) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
+
+It has hooks as programs made for people have: commands by event in the file of `--settings`, or one that `-c notify=`
+names. It goes on with the session of `--resume` or `resume`, but with none of the name `lost`. What stands in the file
+CONTROL.run is run as its tools would be, and LOG says how that ended.
 """
-import json, os, select, sys, termios, tty
+import json, os, select, subprocess, sys, termios, time, tty
 
 CONTROL, LOG = sys.argv[1], sys.argv[2]
+GIVEN = sys.argv[3:]
 WIDTH = 60
 LINE = "\u2500" * WIDTH
 
@@ -23,8 +28,53 @@ def control():
         return "idle"
 
 
+def given(*names):
+    for index, word in enumerate(GIVEN[:-1]):
+        if word in names:
+            yield GIVEN[index + 1]
+
+
+def run(argv, text, shell=False):
+    began = time.monotonic()
+    done = subprocess.run(argv, input=text, capture_output=True, shell=shell)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    log(ran=argv, code=done.returncode, out=out, err=err, ms=int((time.monotonic() - began) * 1000))
+
+
+class Hooks:
+    def __init__(self):
+        self.by_event, self.notify, self.prompts, self.all = {}, None, [], []
+        for path in given("--settings"):
+            with open(path, encoding="utf-8") as text:
+                self.by_event = json.load(text).get("hooks", {})
+        for word in given("-c"):
+            if word.startswith("notify="):
+                self.notify = json.loads(word[len("notify=") :])
+        self.session = next(given("--resume", "resume"), "session-%d" % os.getpid())
+
+    def tell(self, event, **more):
+        report = {"session_id": self.session, "hook_event_name": event, "cwd": os.getcwd(), **more}
+        for group in self.by_event.get(event, []):
+            for hook in group["hooks"]:
+                run(hook["command"], json.dumps(report).encode(), shell=True)
+
+    def asked(self, prompt):
+        self.prompts.append(prompt)
+        self.all.append(prompt)
+        self.tell("UserPromptSubmit", prompt=prompt)
+
+    def ended(self, answer):
+        self.tell("Stop", stop_hook_active=False, last_assistant_message=answer)
+        if self.notify:
+            report = {"type": "agent-turn-complete", "thread-id": self.session, "turn-id": "1"}
+            report |= {"input-messages": self.all, "last-assistant-message": answer}
+            run([*self.notify, json.dumps(report)], b"")
+        self.prompts = []
+
+
 class Tui:
     def __init__(self):
+        self.hooks = Hooks()
         self.mode, self.text, self.transcript, self.pasting = "idle", "", ["fake tui 1.0"], None
 
     def draw(self):
@@ -62,8 +112,12 @@ class Tui:
             return
         text, self.text = self.text, ""
         log(submitted=text)
-        if self.mode != "swallow":
-            self.transcript += text.split("\n")[-3:]
+        if self.mode == "swallow":
+            return
+        self.hooks.asked(text + (" and a lie" if self.mode == "lies" else ""))
+        self.transcript += text.split("\n")[-3:]
+        if self.mode != "busy":
+            self.hooks.ended("heard " + text.split("\n")[-1])
 
     def take(self, data):
         while data:
@@ -92,11 +146,20 @@ class Tui:
                     self.text += key
 
     def follow(self, word):
+        if self.mode == "busy" and self.hooks.prompts:
+            self.hooks.ended("done")
         self.mode = word
+        if word == "dialog":
+            self.hooks.tell("PermissionRequest", tool_name="Bash", tool_input={"command": "rm x"})
         if word == "draft":
             self.text = "half a tho"
 
     def run(self):
+        log(argv=GIVEN)
+        if self.hooks.session == "lost":
+            sys.exit("no such session")
+        way = "resume" if any(given("--resume", "resume")) else "startup"
+        self.hooks.tell("SessionStart", source=way)
         tty.setraw(0)
         os.write(1, b"\x1b[?2004h")
         rest = b""
@@ -108,6 +171,11 @@ class Tui:
             changed = word != self.mode
             if changed:
                 self.follow(word)
+            if os.path.exists(CONTROL + ".run"):
+                with open(CONTROL + ".run", encoding="utf-8") as text:
+                    command = text.read()
+                os.remove(CONTROL + ".run")
+                run(command, b"", shell=True)
             if ready:
                 rest += os.read(0, 65536)
                 try:

@@ -27,6 +27,15 @@ impl Tui {
     /// If that cannot be done.
     #[must_use]
     pub fn start(node: &Node, name: &str, word: &str, more: &str) -> Self {
+        Self::start_with(node, name, word, ("", more))
+    }
+
+    /// The same with more fields of the driver, each after a comma.
+    ///
+    /// # Panics
+    /// If that cannot be done.
+    #[must_use]
+    pub fn start_with(node: &Node, name: &str, word: &str, (driver, more): (&str, &str)) -> Self {
         let own = node.state_dir().join("adapters");
         std::fs::create_dir_all(&own).expect("a folder for adapters");
         let file = own.join("fake-tui.toml");
@@ -45,12 +54,49 @@ impl Tui {
             [program.as_path(), &tui.control, &tui.log].map(|path| path.to_string_lossy().into_owned());
         let mut argv = vec!["/usr/bin/env", "python3"];
         argv.extend(words.iter().map(String::as_str));
-        let text = terminal(name, &argv, more).replace("type: terminal", "type: terminal, adapter: fake-tui");
+        let text = terminal(name, &argv, more);
+        let text = text.replace("type: terminal", &format!("type: terminal, adapter: fake-tui{driver}"));
         node.run(name, &text);
         tui
     }
 
-    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `deaf`, `swallow`, `glyph` or `draft`.
+    /// Puts the adapter among the node's own with hooks of a kind.
+    ///
+    /// # Panics
+    /// If that cannot be done.
+    pub fn adapter_with_hooks(node: &Node, kind: &str) {
+        let own = node.state_dir().join("adapters");
+        std::fs::create_dir_all(&own).expect("a folder for adapters");
+        let text = ADAPTER.replacen("\n\n", &format!("\nhooks = \"{kind}\"\n\n"), 1);
+        std::fs::write(own.join("fake-tui.toml"), text).expect("the adapter is written");
+    }
+
+    /// Has the program run a command as its tools would.
+    ///
+    /// # Panics
+    /// If it cannot be told.
+    pub fn run(&self, command: &str) {
+        let (file, next) =
+            (self.control.with_extension("control.run"), self.control.with_extension("run.next"));
+        std::fs::write(&next, command).expect("the command is written");
+        std::fs::rename(&next, &file).expect("the command is put in place");
+    }
+
+    /// How the commands ended that it ran, its hooks among them, oldest first: fields `ran`, `code`, `out`, `err`, `ms`.
+    #[must_use]
+    pub fn ran(&self) -> Vec<Value> {
+        self.logged().into_iter().filter(|line| line.get("ran").is_some()).collect()
+    }
+
+    /// What it was started with beyond its own arguments, each time.
+    #[must_use]
+    pub fn started_with(&self) -> Vec<Vec<String>> {
+        let all = self.logged();
+        all.iter().filter_map(|line| serde_json::from_value(line.get("argv")?.clone()).ok()).collect()
+    }
+
+    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `deaf`, `swallow`, `glyph`, `draft` or
+    /// `lies`.
     ///
     /// # Panics
     /// If it cannot be told.

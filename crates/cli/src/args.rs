@@ -110,11 +110,13 @@ pub(crate) enum Command {
     Doctor(command::doctor::DoctorArgs),
     DescribeApi(command::describe::DescribeArgs),
     Completion(command::completion::CompletionArgs),
+    #[command(hide = true)]
+    Hook(command::hook::HookArgs),
     #[command(name = "__watchdog", hide = true)]
     Watchdog(command::daemon::watchdog::WatchdogArgs),
 }
 
-/// The one command that programs call many times a second, without the words of all the others.
+/// The commands that programs call many times a second, without the words of all the others.
 #[derive(Debug, Parser)]
 #[command(name = "edgeplane", disable_help_flag = true, disable_help_subcommand = true)]
 struct Quick {
@@ -127,15 +129,20 @@ struct Quick {
 #[derive(Debug, Subcommand)]
 enum QuickCommand {
     Signal(Box<command::signal::SignalArgs>),
+    Hook(command::hook::HookArgs),
 }
 
 /// Reads a command line. Building the words of every command takes half the time that `signal` takes in all, so that
 /// command is tried alone first; whatever is not plainly it takes the ordinary way, with its help and its errors.
 pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
-    if words.iter().any(|word| word == "signal")
-        && let Ok(Quick { global, command: QuickCommand::Signal(args) }) = Quick::try_parse_from(words)
+    if words.iter().any(|word| word == "signal" || word == "hook")
+        && let Ok(Quick { global, command }) = Quick::try_parse_from(words)
     {
-        return Ok(Cli { global, command: Command::Signal(args) });
+        let command = match command {
+            QuickCommand::Signal(args) => Command::Signal(args),
+            QuickCommand::Hook(args) => Command::Hook(args),
+        };
+        return Ok(Cli { global, command });
     }
     Cli::try_parse_from(words)
 }
@@ -167,6 +174,10 @@ mod tests {
         check(&["signal", "a", "--content", "x", "--mode", "fly"]);
         check(&["inbox", "signal"]);
         check(&["inbox", "signal", "a", "--content", "x"]);
+        check(&["hook", "claude-code"]);
+        check(&["--quiet", "hook", "codex", "{}"]);
+        check(&["hook", "--help"]);
+        check(&["hook", "vi"]);
     }
 
     fn each_leaf(command: &clap::Command, path: &str, visit: &mut dyn FnMut(&str, &clap::Command)) {

@@ -16,6 +16,7 @@ pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod hook;
 pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod mcp;
@@ -116,6 +117,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Doctor(args) => doctor::run(&args, context),
         Command::DescribeApi(args) => describe::run(&args, context),
         Command::Completion(args) => completion::run(&args, context),
+        Command::Hook(args) => Ok(hook::run(args, context)),
         Command::Watchdog(args) => daemon::watchdog::run(&args, context),
     }
 }

@@ -1,7 +1,11 @@
 //! Real terminal programs, typed into by their adapters, against the scripted model server.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
-use std::{fmt::Write as _, fs, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use edgeplane_os::wait::{Deadline, until};
 use edgeplane_testkit::{
@@ -10,8 +14,12 @@ use edgeplane_testkit::{
     model::{Hold, ModelServer, Reply, Rule, Script},
     wait::{PATIENCE, eventually},
 };
-use edgeplane_types::{Activity, Evidence};
-use edgeplane_wire::{api::agent::AgentParams, catalogue::AgentSnapshot};
+use edgeplane_types::{Activity, Evidence, Rung};
+use edgeplane_wire::{
+    api::agent::{AgentParams, HooksState},
+    catalogue::AgentSnapshot,
+};
+use serde_json::Value;
 
 /// The folders of a program.
 fn folders(node: &Node, name: &str) -> (PathBuf, PathBuf) {
@@ -21,7 +29,7 @@ fn folders(node: &Node, name: &str) -> (PathBuf, PathBuf) {
     (home, work)
 }
 
-fn run(node: &Node, name: &str, launch: &Launch, work: &std::path::Path) {
+fn run(node: &Node, name: &str, launch: &Launch, work: &Path) {
     let mut text = format!(
         "apiVersion: edgeplane.dev/v1alpha1\nkind: Agent\nmetadata: {{ name: {name} }}\nspec:\n  \
          driver: {{ type: terminal, adapter: {name} }}\n  terminal: {{ cols: 100, rows: 30 }}\n  cwd: {}\n  \
@@ -49,7 +57,8 @@ fn or_show(node: &Node, name: &str, what: &str, condition: impl FnMut() -> bool)
 fn activity(node: &Node, name: &str, state: Activity) {
     or_show(node, name, &format!("{name} is {state:?}"), || {
         let status = node.get(name).status;
-        (status.activity, status.activity_evidence) == (state, Evidence::Screen)
+        let is_shown = matches!(status.activity_evidence, Evidence::Screen | Evidence::Hook);
+        is_shown && status.activity == state
     });
 }
 
@@ -81,9 +90,8 @@ fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, P
     }
     injected(&node, name, texts.len());
     for text in texts {
-        eventually("the model was asked it whole", || {
-            server.received_prompts().iter().any(|prompt| prompt.contains(text))
-        });
+        let is_asked = until(Deadline::after(PATIENCE), || times_asked(&server, text) > 0);
+        assert!(is_asked, "not asked whole: {text}\n{:#?}", server.received_prompts());
     }
     activity(&node, name, Activity::Idle);
     node.signal(name, "WAIT", None);
@@ -93,10 +101,47 @@ fn converse(name: &str, launch: impl FnOnce(&Programs, &Node, u16) -> (Launch, P
     held(&node, name, "a turn runs");
     hold.release();
     injected(&node, name, texts.len() + 2);
-    eventually("it came after the turn", || {
-        server.received_prompts().iter().any(|prompt| prompt.contains("after the turn"))
-    });
+    eventually("it came after the turn", || times_asked(&server, "after the turn") > 0);
+    for text in texts {
+        assert_eq!(times_asked(&server, text), 1, "{text}");
+    }
+    told(&node, name, texts.len() + 2);
     node.verify();
+}
+
+/// How often a text stands in what the model was last asked: the whole conversation, with whatever a program adds.
+fn times_asked(server: &ModelServer, text: &str) -> usize {
+    fn count(value: &Value, text: &str) -> usize {
+        match value {
+            Value::String(said) => said.matches(text).count(),
+            Value::Array(items) => items.iter().map(|item| count(item, text)).sum(),
+            Value::Object(fields) => fields.values().map(|field| count(field, text)).sum(),
+            _ => 0,
+        }
+    }
+    let requests = server.requests();
+    requests.iter().map(|request| count(&request.body, text)).max().unwrap_or(0)
+}
+
+/// Waits until the program's own hooks have said that it took every message, and that its turns ended.
+fn told(node: &Node, name: &str, count: usize) {
+    // Not every program can be given hooks.
+    let Some(hooks) = node.get(name).status.hooks else { return assert_eq!(name, "gemini-cli") };
+    assert_eq!((hooks.state, hooks.reason), (HooksState::Installed, None));
+    or_show(node, name, "its hooks told what it took", || {
+        node.count(name, "message.observed") == count && node.count(name, "message.turn_ended") == count
+    });
+    for message in node.inbox(name) {
+        let told = message.receipts.iter().filter(|receipt| {
+            matches!(receipt.rung, Rung::Observed | Rung::TurnEnded) && receipt.evidence == Evidence::Hook
+        });
+        assert_eq!(told.count(), 2, "{:?}", message.receipts);
+    }
+    let kinds = |kind: &str| node.history(name).iter().filter(|view| view.event["type"] == kind).count();
+    if name == "claude-code" {
+        assert_eq!(kinds("item.reported"), 0, "no prompt was anything else");
+    }
+    assert!(node.get(name).status.identities.session.resume_handle.is_some());
 }
 
 /// Proves TERM-001, TERM-003, TERM-004, TERM-005.
@@ -117,18 +162,44 @@ fn gemini_is_given_each_message_whole_and_in_its_turn() {
     });
 }
 
+/// Proves TERM-001, TERM-003, TERM-004, TERM-005.
+#[test]
+fn claude_code_is_given_each_message_whole_and_in_its_turn() {
+    converse("claude-code", |programs, node, port| {
+        let (home, work) = folders(node, "claude-code");
+        (programs.claude(&home, &work, port), work)
+    });
+}
+
+/// Proves TERM-005, TERM-014, TERM-016.
+#[test]
+fn a_dialog_of_claude_code_is_not_answered() {
+    let node = dialog("claude-code", |programs, home, work, port| {
+        // Else it decides by itself what is harmless.
+        programs.claude(home, work, port).arg("--permission-mode").arg("default")
+    });
+    let Some(node) = node else { return };
+    let hooks = node.get("claude-code").status.hooks.unwrap();
+    assert!(hooks.asks.is_some_and(|what| what.contains("leave to use Bash: touch ")));
+    assert_eq!(node.count("claude-code", "item.updated"), 1, "the use of the tool has begun");
+}
+
 /// Proves TERM-005.
 #[test]
 fn a_dialog_of_gemini_is_not_answered() {
-    let name = "gemini-cli";
-    let Some(programs) = Programs::find_or_skip("a dialog of gemini") else { return };
+    drop(dialog("gemini-cli", |programs, home, _work, port| programs.gemini(home, port)));
+}
+
+/// A program asks for leave, and messages that would answer are held. The node is handed over with the dialog open.
+fn dialog(name: &str, launch: impl FnOnce(&Programs, &Path, &Path, u16) -> Launch) -> Option<Node> {
+    let programs = Programs::find_or_skip(&format!("a dialog of {name}"))?;
     let node = Node::start();
     let (home, work) = folders(&node, name);
     let touched = work.join("touched");
     let command = format!("touch {}", touched.display());
     let script = Script::new().rule(Rule::on("TOUCH").reply(Reply::new().shell(command)).says("it is done"));
     let server = ModelServer::start(script);
-    run(&node, name, &programs.gemini(&home, server.port()), &work);
+    run(&node, name, &launch(&programs, &home, &work, server.port()), &work);
     node.signal(name, "TOUCH", None);
     activity(&node, name, Activity::AwaitingApproval);
     node.signal(name, "1", None);
@@ -136,4 +207,5 @@ fn a_dialog_of_gemini_is_not_answered() {
     held(&node, name, "a dialog is open");
     assert!(!touched.exists() && server.tool_results().is_empty());
     assert_eq!(node.count(name, "message.injected"), 1);
+    Some(node)
 }

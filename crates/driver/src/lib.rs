@@ -6,6 +6,7 @@
 
 pub mod acp;
 pub mod exec;
+pub mod hooks;
 pub mod lines;
 pub mod native;
 pub mod notice;

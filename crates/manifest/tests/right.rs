@@ -45,7 +45,8 @@ fn smallest_manifest_gets_every_default() {
     assert_eq!(shell.spec.terminal, TerminalSize { cols: TERMINAL_COLS, rows: 24 });
     assert_eq!((shell.spec.run, shell.spec.state), (RunState::Running, StateKind::Stateful));
     assert!(shell.spec.no_new_privs && shell.spec.env.is_empty() && shell.spec.health.is_none());
-    let Driver::Terminal { comment: None, submit, interrupt, accepts, .. } = &shell.spec.driver else {
+    let Driver::Terminal { comment: None, submit, interrupt, accepts, hooks: true, .. } = &shell.spec.driver
+    else {
         panic!("{:?}", shell.spec.driver)
     };
     assert_eq!(*submit, terminal_submit());

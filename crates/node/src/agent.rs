@@ -13,7 +13,9 @@ mod expiry;
 mod facts;
 mod health;
 mod hibernation;
+mod hooks;
 mod input_gate;
+mod input_lead;
 mod input_recall;
 mod input_step;
 mod life;
@@ -35,6 +37,7 @@ mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use edgeplane_driver::hooks::HookKind;
 use edgeplane_lifecycle::{self as lifecycle, RestartMode};
 use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
 use edgeplane_store::ActionRow;
@@ -47,7 +50,7 @@ use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult},
         memory::{EntriesResult, Entry},
-        report::ReportResult,
+        report::{HookResult, ReportResult},
         stream::DAEMON_ENDS,
         terminal::{AttachParams, AttachResult, SnapshotResult},
     },
@@ -68,6 +71,7 @@ pub(crate) use accept::Accepted;
 pub(crate) use acp::is_asked_by_program;
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
+pub(crate) use hooks::kind as hook_kind;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use program::runner_problem;
@@ -116,6 +120,7 @@ pub(crate) enum Command {
     DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Report(Epoch, Report, Origin, oneshot::Sender<Result<ReportResult, RpcError>>),
+    Hook(Epoch, HookKind, serde_json::Value, Origin, oneshot::Sender<Result<HookResult, RpcError>>),
     Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
     Detach(String, &'static str),
     Write(String, Vec<u8>, Option<oneshot::Sender<Result<(), RpcError>>>),
@@ -250,6 +255,7 @@ struct Actor {
     delivery: delivery::Delivery,
     weight_known: Option<words::WeightKnown>,
     gate: input_gate::InputGate,
+    hooks: hooks::Hooks,
     expiry: expiry::Expiry,
     pending: actions::Pending,
     schedules: schedules::Schedules,
@@ -314,6 +320,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         delivery: delivery::Delivery::default(),
         weight_known: None,
         gate: input_gate::InputGate::default(),
+        hooks: hooks::Hooks::default(),
         expiry: expiry::Expiry::default(),
         pending: actions::Pending::default(),
         schedules: schedules::Schedules::default(),
@@ -494,6 +501,9 @@ impl Actor {
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),
             Command::Report(epoch, report, origin, reply) => {
                 drop(reply.send(self.report(epoch, report, &origin).await));
+            }
+            Command::Hook(epoch, kind, report, origin, reply) => {
+                drop(reply.send(self.hook_report((epoch, kind), &report, &origin).await));
             }
             Command::Attach(params, origin, outbound, reply) => {
                 let result = self.attach(&params, origin, outbound).await;

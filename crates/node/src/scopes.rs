@@ -63,7 +63,8 @@ pub(crate) fn need(request: &Request) -> Need {
         | Request::MemoryPut(_)
         | Request::MemoryDelete(_)
         | Request::ItemReport(_)
-        | Request::StatusReport(_) => Need::Scope(Scope::Supervise),
+        | Request::StatusReport(_)
+        | Request::HookReport(_) => Need::Scope(Scope::Supervise),
         Request::NodeStatus(_)
         | Request::AgentList(_)
         | Request::AgentGet(_)

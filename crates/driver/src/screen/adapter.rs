@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::ScreenState;
+use crate::hooks::HookKind;
 
 /// Longest file of an adapter in bytes.
 pub const ADAPTER_BYTES_MAX: usize = 64 << 10;
@@ -71,7 +72,7 @@ pub struct Adapter {
     /// Whether what steers is entered while a turn runs.
     pub steers: bool,
     /// Which kind of hooks the program has.
-    pub hooks: Option<String>,
+    pub hooks: Option<HookKind>,
     pub(super) composer: ComposerRule,
     pub(super) rules: Vec<Rule>,
 }
@@ -131,7 +132,7 @@ struct File {
     interrupt: Option<Spanned<String>>,
     #[serde(default)]
     steers: bool,
-    hooks: Option<String>,
+    hooks: Option<Spanned<String>>,
     composer: ComposerFile,
     state: Vec<Spanned<RuleFile>>,
 }
@@ -210,6 +211,13 @@ impl Source<'_> {
         keys.map(|keys| self.keys(keys)).transpose()
     }
 
+    fn hooks(&self, kind: Option<&Spanned<String>>) -> Result<Option<HookKind>, AdapterError> {
+        let Some(kind) = kind else { return Ok(None) };
+        let known = HookKind::ALL.map(HookKind::as_str).join(", ");
+        let error = || self.error(kind.span().start, format!("hooks are one of {known}"));
+        HookKind::from_word(kind.get_ref()).map(Some).ok_or_else(error)
+    }
+
     fn name(&self, name: &Spanned<String>) -> Result<String, AdapterError> {
         let text = name.get_ref();
         let is_right = (1..=NAME_BYTES_MAX).contains(&text.len())
@@ -279,7 +287,7 @@ impl Adapter {
             clear: source.maybe_keys(file.clear.as_ref())?,
             interrupt: source.maybe_keys(file.interrupt.as_ref())?,
             steers: file.steers,
-            hooks: file.hooks,
+            hooks: source.hooks(file.hooks.as_ref())?,
             composer,
             rules: file.state.iter().map(|rule| source.rule(rule)).collect::<Result<_, _>>()?,
         })

@@ -71,6 +71,10 @@ pub enum Driver {
         /// tell them from what its user types.
         #[serde(default = "terminal_accepts")]
         accepts: Authority,
+        /// Whether the program's own hooks report to the node, where the adapter knows them. They are installed by the
+        /// program's flags for each epoch; no file of the user is touched.
+        #[serde(default = "yes")]
+        hooks: bool,
     },
     /// The program speaks the Agent Client Protocol, version 1, on its standard input and output.
     Acp {

@@ -190,7 +190,7 @@ impl Actor {
         let state = match self.pending_actions() {
             Ok((1.., _)) => Activity::AwaitingApproval,
             Ok((0, 1..)) => Activity::AwaitingInput,
-            Ok((0, 0)) | Err(_) => return self.activity,
+            Ok((0, 0)) | Err(_) => return self.activity_by_hook().unwrap_or(self.activity),
         };
         ActivityReport { state, evidence: Evidence::Protocol }
     }

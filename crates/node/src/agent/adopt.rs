@@ -128,6 +128,7 @@ impl Actor {
     /// A shim's answer to our greeting: its epoch goes on under this daemon.
     pub(super) async fn shim_answered(&mut self, status: Status) {
         self.take_status(&status);
+        self.recall_hooks();
         let Some(live) = &self.live else { return };
         let (epoch, place) = (live.place.epoch, live.place.clone());
         let origin = Origin::node("recovery");

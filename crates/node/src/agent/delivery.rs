@@ -71,6 +71,11 @@ impl Delivery {
         self.in_flight == Some(message_id)
     }
 
+    /// The program says that it took a message that was on its way.
+    pub(super) fn settled_by_word(&mut self, message_id: MessageId) {
+        self.in_flight.take_if(|of| *of == message_id);
+    }
+
     pub(super) fn epoch_over(&mut self) {
         self.in_flight = None;
         self.retry_at = None;

@@ -30,7 +30,10 @@ impl Actor {
     /// Why it cannot be put to rest now, if so.
     fn why_awake(&self) -> Option<&'static str> {
         let waits = self.shared.record.look_up(|reader| reader.waiting_count(&self.identity.id));
-        if self.delivery.turns.running().is_some() || self.delivery.in_flight().is_some() {
+        if self.delivery.turns.running().is_some()
+            || self.delivery.in_flight().is_some()
+            || self.works_by_hook()
+        {
             Some("it is in a turn")
         } else if self.awaits_a_person() {
             Some("it waits for a person")

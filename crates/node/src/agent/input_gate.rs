@@ -74,6 +74,29 @@ impl InputGate {
         self.reason.clone()
     }
 
+    /// The message whose submit keys were sent, with its text, while the screen does not say what became of it.
+    pub(super) fn submitted(&self) -> Option<(MessageId, &str)> {
+        let entry = self.entry.as_ref()?;
+        let is_sent = matches!(entry.step, Step::Submitting | Step::Verifying | Step::Clearing);
+        is_sent.then_some((entry.message_id, entry.text.as_str()))
+    }
+
+    /// The message that was submitted last and was not seen taken.
+    pub(super) fn entered_in_vain(&self) -> Option<MessageId> {
+        self.tried.map(|(message_id, _)| message_id)
+    }
+
+    /// The program says that it took a message; tells whether it was being entered. What may be typed next the screen
+    /// says, as always.
+    pub(super) fn taken(&mut self, message_id: MessageId) -> bool {
+        self.tried.take_if(|(of, _)| *of == message_id);
+        let was_entered = self.entry.take_if(|entry| entry.message_id == message_id).is_some();
+        if was_entered {
+            self.rests = Some((Instant::now() + TURN_SHOWN_TIME, BEGINNING));
+        }
+        was_entered
+    }
+
     /// What the screen said when it was read last, if it shows this much output and may be acted on.
     fn current(&self, head: u64) -> Option<&Reading> {
         self.reading.as_ref().filter(|_| self.is_certain && self.read_head == head)
@@ -283,9 +306,21 @@ impl Actor {
         parts: &[Part],
         attempt: Attempt,
     ) -> Option<(String, Vec<u8>)> {
+        self.typed_behind(&self.lead_words(), envelope, parts, attempt)
+    }
+
+    /// The same with lines of the node ahead of it.
+    pub(super) fn typed_behind(
+        &self,
+        led: &[String],
+        envelope: &Envelope,
+        parts: &[Part],
+        attempt: Attempt,
+    ) -> Option<(String, Vec<u8>)> {
         let Driver::Terminal { comment, .. } = &self.manifest.spec.driver else { return None };
         let adapter = self.adapter()?;
-        let rendered = render::render(envelope, parts, attempt, Bounds::TERMINAL);
+        let mut rendered = render::render(envelope, parts, attempt, Bounds::TERMINAL);
+        rendered.head.splice(..0, led.iter().cloned());
         Some(keys(&rendered, &adapter, comment.as_deref().or(adapter.comment.as_deref())))
     }
 

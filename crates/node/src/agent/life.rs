@@ -449,6 +449,7 @@ impl Actor {
     /// The program runs, says its shim.
     pub(super) async fn program_started(&mut self, status: Status) {
         self.take_status(&status);
+        self.recall_hooks();
         let Some(live) = &mut self.live else { return };
         live.started_at = Some(self.shared.record.now());
         self.ended = None;

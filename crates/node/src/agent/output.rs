@@ -253,6 +253,7 @@ impl Actor {
         self.activity = edgeplane_types::ActivityReport::UNKNOWN;
         self.delivery.epoch_over();
         self.gate.epoch_over();
+        self.hooks_over(epoch).await;
         self.health.turn_ended(None);
         self.expiry.epoch_over();
     }

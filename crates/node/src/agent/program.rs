@@ -17,7 +17,10 @@ use edgeplane_types::{Continuity, Epoch};
 use edgeplane_wire::{cast::TERM_KIND, spec};
 use tokio_util::sync::CancellationToken;
 
-use super::{Actor, Done, Live};
+use super::{
+    Actor, Done, Live,
+    hooks::{self, Hooking},
+};
 use crate::{caller::CallingAgent, record::chain, server, users};
 
 /// The kernel's number of the limit of open files.
@@ -60,6 +63,7 @@ struct Surroundings {
     workspace: PathBuf,
     /// The program that runs others once for each turn.
     runner: PathBuf,
+    hooking: Option<Hooking>,
 }
 
 impl Actor {
@@ -159,6 +163,7 @@ impl Actor {
             own: self.own_variables(socket),
             workspace: self.workspace(),
             runner: self.shared.runner.clone(),
+            hooking: self.hooking(),
         }
     }
 
@@ -219,7 +224,14 @@ fn compose(manifest: &Manifest, place: &Place, around: &Surroundings) -> Result<
     let run_as = spec.user.as_ref().map(|user| users::look_up(user.as_str())).transpose()?;
     make_dir(&place.dir)?;
     let env = environment(manifest, place, around)?;
-    let argv = command(manifest, &around.runner)?;
+    let argv = match &around.hooking {
+        Some(hooking) => {
+            let mut argv: Vec<String> = spec.command.iter().chain(&spec.args).cloned().collect();
+            hooks::install(hooking, &place.dir, &mut argv, &env);
+            argv.into_iter().map(String::into_bytes).collect()
+        }
+        None => command(manifest, &around.runner)?,
+    };
     let terminal = match spec.driver {
         Driver::Terminal { .. } => Some((spec.terminal.cols, spec.terminal.rows)),
         Driver::Native { .. } | Driver::Acp { .. } | Driver::Exec { .. } => None,

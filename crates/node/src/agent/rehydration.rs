@@ -65,7 +65,9 @@ impl Actor {
     fn can_be_told(&self) -> bool {
         let can = match &self.manifest.spec.driver {
             Driver::Native { .. } | Driver::Acp { .. } | Driver::Exec { .. } => true,
-            Driver::Terminal { comment, notice, .. } => comment.is_some() && *notice == Notice::Type,
+            Driver::Terminal { comment, notice, .. } => {
+                *notice == Notice::Type && (comment.is_some() || self.takes_quotations())
+            }
         };
         can && self.manifest.spec.state == StateKind::Stateful
     }

@@ -51,9 +51,10 @@ impl Actor {
     }
 
     /// Types the contract into a program whose manifest asks for it, as comments where it has them, and behind it what
-    /// was before the epoch. A quotation that a terminal might cut is not typed at all.
+    /// was before the epoch. A quotation that a terminal might cut is not typed at all. Where an adapter reads the screen
+    /// nothing is typed before it allows that: there the first message is led by it.
     pub(super) fn type_notice(&mut self) {
-        let Driver::Terminal { comment, notice: Notice::Type, submit, .. } =
+        let Driver::Terminal { adapter: None, comment, notice: Notice::Type, submit, .. } =
             self.manifest.spec.driver.clone()
         else {
             return;

@@ -61,6 +61,7 @@ impl Actor {
             messages: by_name(messages),
             output_bytes: live.map_or(self.last_output_bytes, |live| live.head),
             healthy: self.healthy,
+            hooks: self.hooks_view(),
             identities: self.identities()?,
         })
     }

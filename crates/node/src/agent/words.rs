@@ -43,7 +43,7 @@ impl Actor {
             return self.own_message(named);
         }
         let id: AgentId = self.identity.id;
-        let open = self.shared.record.look_up(|reader| reader.open_turns(&id, epoch, 2)).ok()?;
+        let open = self.shared.record.look_up(|reader| reader.newest_turns(&id, epoch, 2)).ok()?;
         let mut has = open.into_iter().map(|turn| turn.message_id).chain(self.delivery.in_flight());
         let first = has.next()?;
         has.all(|other| other == first).then_some(first)

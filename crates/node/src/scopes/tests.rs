@@ -58,6 +58,7 @@ fn changing() -> Vec<Row> {
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
+        (json!({ "kind": "codex", "report": {} }), "supervise", &["runtime/hook.report"]),
         (message(), "supervise", &["runtime/dead_letter.replay", "runtime/dead_letter.drop"]),
         (json!({ "kind": "question", "prompt": "x" }), "supervise", &["runtime/action.open"]),
         (action, "supervise", &["runtime/action.cancel"]),

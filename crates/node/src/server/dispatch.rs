@@ -153,6 +153,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         Request::ItemReport(params) => raw(methods::reports::item(session, params).await?),
+        Request::HookReport(params) => raw(methods::reports::hook(session, params).await?),
         Request::StatusReport(params) => raw(methods::reports::status(session, params).await?),
         Request::TranscriptRead(params) => raw(methods::transcript::read(session, params).await?),
         of_messages => call_about_messages(session, of_messages).await,

@@ -342,6 +342,8 @@ fn climb(
         return Ok(());
     }
     let opens = matches!(rung, Rung::Injected | Rung::Observed);
+    // What anything inside the agent can say makes no word of the agent weigh more: the turn stays open for that.
+    let stays = rung == Rung::TurnEnded && evidence == Evidence::Hook;
     let gives_up = matches!(rung, Rung::Ambiguous | Rung::Rejected | Rung::Expired | Rung::DeadLettered);
     // A turn whose end was known before its beginning was noted does not begin again.
     step.run(
@@ -349,7 +351,8 @@ fn climb(
                             epoch = coalesce(?4, epoch), reason = coalesce(?5, reason),
                             given_up = ?6 AND dropped IS NULL,
                             open_since = CASE
-                                WHEN NOT ?7 OR (state = 'turn_ended' AND epoch = ?4) THEN NULL
+                                WHEN ?9 OR (state = 'turn_ended' AND epoch = ?4) THEN open_since
+                                WHEN NOT ?7 THEN NULL
                                 WHEN epoch = ?4 THEN coalesce(open_since, ?8)
                                 ELSE ?8 END
          WHERE accepted_pos = ?1",
@@ -362,10 +365,11 @@ fn climb(
             gives_up,
             opens,
             int(step.pos),
+            stays,
         ],
     )?;
     match (rung, epoch) {
-        (Rung::TurnEnded, Some(epoch)) => turns::over(step, &place, epoch)?,
+        (Rung::TurnEnded, Some(epoch)) if !stays => turns::over(step, &place, epoch)?,
         (Rung::Observed, Some(epoch)) if place.open_in(epoch).is_none() => {
             turns::opened_by_its_word(step, &place, epoch)?;
         }

@@ -94,25 +94,50 @@ impl Reader {
         })
     }
 
-    /// The messages that an epoch's program was given and whose turn has not ended, longest open first.
+    /// The messages that an epoch's program was given and whose turn has not ended, longest open first. One whose end
+    /// only a hook told leads the agent's words still, and is none of them.
     ///
     /// # Errors
     /// When the record cannot be read.
     pub fn open_turns(&self, agent: &AgentId, epoch: Epoch, rows: usize) -> Result<Vec<OpenTurn>, ReadError> {
+        self.turns(agent, epoch, rows, "ORDER BY open_since LIMIT ?3")
+    }
+
+    /// The same, those that were opened last, newest first.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn newest_turns(
+        &self,
+        agent: &AgentId,
+        epoch: Epoch,
+        rows: usize,
+    ) -> Result<Vec<OpenTurn>, ReadError> {
+        self.turns(agent, epoch, rows, "ORDER BY open_since DESC LIMIT ?3")
+    }
+
+    fn turns(
+        &self,
+        agent: &AgentId,
+        epoch: Epoch,
+        rows: usize,
+        order: &str,
+    ) -> Result<Vec<OpenTurn>, ReadError> {
+        let sql = format!(
+            "SELECT id, open_since, authority, channel FROM message INDEXED BY message_open
+             WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL AND state <> 'turn_ended' {order}"
+        );
         self.with(|conn| {
-            conn.prepare_cached(
-                "SELECT id, open_since, authority, channel FROM message INDEXED BY message_open
-                 WHERE target = ?1 AND epoch = ?2 AND open_since IS NOT NULL ORDER BY open_since LIMIT ?3",
-            )?
-            .query_map(params![agent.as_bytes(), int(epoch.0), limit(rows)], |row| {
-                Ok(OpenTurn {
-                    message_id: MessageId::from_bytes(row.get(0)?),
-                    since_pos: uint(row, 1)?,
-                    authority: authority(row, 2)?,
-                    channel: word(row, 3, Channel::from_word)?,
-                })
-            })?
-            .collect()
+            conn.prepare_cached(&sql)?
+                .query_map(params![agent.as_bytes(), int(epoch.0), limit(rows)], |row| {
+                    Ok(OpenTurn {
+                        message_id: MessageId::from_bytes(row.get(0)?),
+                        since_pos: uint(row, 1)?,
+                        authority: authority(row, 2)?,
+                        channel: word(row, 3, Channel::from_word)?,
+                    })
+                })?
+                .collect()
         })
     }
 

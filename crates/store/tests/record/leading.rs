@@ -64,6 +64,37 @@ fn turn_that_ended_last_leads_where_none_is_open() {
     assert_sound(&store.reader());
 }
 
+/// Proves TERM-019.
+#[test]
+fn a_turn_that_only_a_hook_ended_weighs_on() {
+    use Authority::{External, Trusted};
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let append = |facts: Vec<Fact>| store.append(maker.batch(stream(1), facts)).unwrap();
+    let by_hook = |number| {
+        let (message_id, evidence) = (message(number), Evidence::Hook);
+        Fact::MessageTurnEnded { message_id, epoch: Epoch(1), evidence }
+    };
+    let again = Fact::MessageObserved { message_id: message(1), epoch: Epoch(1), evidence: Evidence::Hook };
+    append(vec![weighs(1, 1, External, 0), weighs(1, 2, Trusted, 0), injected(1, 1), by_hook(1)]);
+    append(vec![injected(2, 1), again.clone()]);
+    assert_eq!(leading(&store, 1, 1).map(|leading| leading.authority), Some(External));
+    append(vec![by_hook(1), by_hook(2), again]);
+    assert_eq!(leading(&store, 1, 1).map(|leading| leading.authority), Some(External));
+    let row = store.reader().message(&message(2)).unwrap().unwrap();
+    assert_eq!(row.state, edgeplane_types::Rung::TurnEnded, "and for everybody else it is over");
+    assert!(
+        store
+            .reader()
+            .open_turns(&agent(1), Epoch(1), 9)
+            .unwrap()
+            .iter()
+            .all(|turn| turn.message_id != message(2))
+    );
+    assert_eq!(leading(&store, 1, 2), None, "another epoch begins anew");
+    assert_sound(&store.reader());
+}
+
 /// Proves MSG-088.
 #[test]
 fn what_was_heard_in_a_turn_weighs_on_until_it_is_over() {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::{
-    Activity, AgentId, AgentName, Continuity, Desired, Epoch, Evidence, Generation, Phase, Timestamp,
+    Activity, AgentId, AgentName, Continuity, Desired, Epoch, Evidence, Generation, Phase, SafeLabel,
+    Timestamp,
     identity::{Identities, ProcessIdentity},
 };
 use schemars::JsonSchema;
@@ -204,8 +205,44 @@ pub struct AgentStatus {
     /// Whether its probe, if it has one, last succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healthy: Option<bool>,
+    /// The hooks of its program, where its adapter names some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<HooksView>,
     /// All seven identities.
     pub identities: Identities,
+}
+
+/// Whether a program's hooks report to the node, and what they said last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HooksView {
+    /// Whose hooks, such as `claude-code`.
+    pub kind: SafeLabel,
+    /// Whether they were installed for its newest epoch.
+    pub state: HooksState,
+    /// Why they were not, where there is something to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When one reported last to this daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_at: Option<Timestamp>,
+    /// What the program asks a person, as its hook says it. Nobody but a person at its terminal can answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
+}
+
+/// Whether a program's hooks were installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HooksState {
+    /// They were.
+    Installed,
+    /// Its manifest says that they are not to be.
+    Off,
+    /// Its user has set what would have to be set.
+    LeftAlone,
+    /// They could not be.
+    Failed,
 }
 
 /// Waits until an agent is in one of some phases.

@@ -42,6 +42,29 @@ pub struct ReportResult {
     pub message_id: Option<MessageId>,
 }
 
+/// Reports what a hook of the calling agent's own program said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HookParams {
+    /// Whose hook: `claude-code` or `codex`; that of the agent's adapter.
+    pub kind: SafeLabel,
+    /// What the program handed to its hook.
+    pub report: serde_json::Value,
+}
+
+/// What a hook's report made known. Nothing of it is proof: it is the agent's word about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookResult {
+    /// The epoch that said it.
+    pub epoch: Epoch,
+    /// The events that hold it; none if it says nothing new.
+    pub events: Vec<EventId>,
+    /// Messages that its program says it took, by their exact text.
+    pub taken: Vec<MessageId>,
+    /// Messages whose turn it says is over.
+    pub ended: Vec<MessageId>,
+}
+
 /// Most entries in one part of a transcript.
 pub const TRANSCRIPT_MAX: u32 = 500;
 

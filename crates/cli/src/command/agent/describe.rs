@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use edgeplane_wire::{
-    api::agent::{AgentParams, AgentView},
+    api::agent::{AgentParams, AgentView, HooksView},
     catalogue::AgentGet,
 };
 use serde_json::Value;
@@ -82,6 +82,7 @@ pub(crate) fn status_rows(agent: &AgentView, table: &mut Table) {
         "healthy",
         status.healthy.map(|healthy| if healthy { "yes" } else { "no" }.to_owned()).unwrap_or_default(),
     );
+    row("hooks", status.hooks.as_ref().map(hooks).unwrap_or_default());
     row("epoch", status.epoch.to_string());
     row("restarts", status.restarts.to_string());
     row("continuity", word(status.continuity));
@@ -94,6 +95,19 @@ pub(crate) fn status_rows(agent: &AgentView, table: &mut Table) {
     let stale = status.observed_generation != status.generation;
     let note = if stale { " (the running program was started with another)" } else { "" };
     row("generation", format!("{}{note}", status.generation.0));
+}
+
+/// Whether its program's hooks report, and what they said last.
+fn hooks(view: &HooksView) -> String {
+    let mut line = format!("{}: {}", view.kind, word(view.state));
+    for more in [
+        view.reason.as_ref().map(|why| format!(" ({why})")),
+        view.heard_at.map(|at| format!(", heard {at}")),
+        view.asks.as_ref().map(|what| format!(", asks a person at its terminal: {what}")),
+    ] {
+        line.extend(more);
+    }
+    cell(line)
 }
 
 fn identities(agent: &AgentView) -> Table {

@@ -128,7 +128,7 @@ impl Actor {
     }
 
     /// The id of an item: the same for whoever makes it of the same words again.
-    fn item_id(&self, epoch: Epoch, what: &str) -> ItemId {
+    pub(in crate::agent) fn item_id(&self, epoch: Epoch, what: &str) -> ItemId {
         let (ms, chance) = self.id_parts(epoch, what);
         ItemId::from_parts(ms, chance)
     }

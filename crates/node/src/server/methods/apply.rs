@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
-    Driver, FilePath, Manifest, Notice, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm,
-    SourceFile, Sourced, parse_set,
+    Driver, FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm, SourceFile,
+    Sourced, parse_set,
 };
 use edgeplane_types::{
     AgentName, Desired, ErrorName, Fact, Generation, Phase, StreamName, Tenant, fact::Cause,
@@ -171,9 +171,6 @@ fn read(
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
 fn not_served(manifest: &Manifest) -> Option<&'static str> {
     let spec = &manifest.spec;
-    if matches!(spec.driver, Driver::Terminal { adapter: Some(_), notice: Notice::Type, .. }) {
-        return Some("spec.driver.notice: type together with an adapter");
-    }
     if spec.delivery.open_turn == OpenTurn::Ask {
         return Some("spec.delivery.openTurn: ask");
     }

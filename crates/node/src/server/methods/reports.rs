@@ -2,13 +2,14 @@
 
 use edgeplane_types::{ErrorName, SafeLabel};
 use edgeplane_wire::{
-    api::report::{ItemParams, ReportResult, StatusParams},
+    api::report::{HookParams, HookResult, ItemParams, ReportResult, StatusParams},
     rpc::RpcError,
 };
 
 use super::{Session, agent};
 use crate::{
-    agent::{Command, Report},
+    agent::{Command, Report, hook_kind},
+    caller::CallingAgent,
     record::Origin,
 };
 
@@ -16,13 +17,17 @@ use crate::{
 const TEXT_BYTES_MAX: usize = 4 << 20;
 
 /// The only author of a report is the caller: no parameter names one.
-async fn report(session: &Session, text: &str, report: Report) -> Result<ReportResult, RpcError> {
+fn author(session: &Session) -> Result<CallingAgent, RpcError> {
     let own = session.caller.agent.clone().filter(|own| session.caller.is_agent(own.id));
-    let Some(own) = own else {
+    own.ok_or_else(|| {
         let what = format!("`{}` is no agent beyond doubt: rule agents-only", session.caller.principal);
-        return Err(RpcError::new(ErrorName::PermissionDenied, what)
-            .hint("an agent reports, over the socket in EDGEPLANE_SOCKET"));
-    };
+        RpcError::new(ErrorName::PermissionDenied, what)
+            .hint("an agent reports, over the socket in EDGEPLANE_SOCKET")
+    })
+}
+
+async fn report(session: &Session, text: &str, report: Report) -> Result<ReportResult, RpcError> {
+    let own = author(session)?;
     if text.len() > TEXT_BYTES_MAX {
         let what = format!("a report of {} bytes, at most {TEXT_BYTES_MAX} are taken", text.len());
         return Err(RpcError::new(ErrorName::TooLarge, what));
@@ -49,4 +54,11 @@ pub(in crate::server) async fn status(
     let StatusParams { activity, text } = params;
     let said = text.clone();
     report(session, &said, Report::Status { activity, text }).await
+}
+
+pub(in crate::server) async fn hook(session: &Session, params: HookParams) -> Result<HookResult, RpcError> {
+    let (own, kind) = (author(session)?, hook_kind(&params.kind)?);
+    let handle = agent(session, &own.id.to_string())?;
+    let origin = Origin::actor(session.caller.actor());
+    handle.ask(|reply| Command::Hook(own.epoch, kind, params.report, origin, reply)).await?
 }

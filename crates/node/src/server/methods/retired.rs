@@ -106,6 +106,7 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         messages: by_name(remains.messages.clone()),
         output_bytes: row.output_bytes,
         healthy: None,
+        hooks: None,
         identities: identities(session, remains),
     }
 }
