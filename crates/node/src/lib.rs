@@ -20,6 +20,7 @@ mod outbound;
 mod profile;
 mod record;
 mod recordings;
+mod removal;
 mod schedule;
 mod scopes;
 mod screen;

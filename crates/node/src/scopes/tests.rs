@@ -56,6 +56,7 @@ fn changing() -> Vec<Row> {
             ],
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
         (message(), "supervise", &["runtime/dead_letter.replay", "runtime/dead_letter.drop"]),
@@ -88,6 +89,7 @@ fn reading() -> Vec<Row> {
             "read",
             &[
                 "runtime/agent.get",
+                "runtime/retirement.plan",
                 "runtime/epoch.list",
                 "runtime/inbox.list",
                 "runtime/transcript.read",

@@ -89,6 +89,11 @@ fn check_same(session: &Session) -> Result<(), RpcError> {
 }
 
 impl Question<'_> {
+    /// Whether this agent is a replica of the set that was asked.
+    fn is_replica(&self, id: AgentId) -> bool {
+        self.session.shared.agent_by_id(id).is_some_and(|agent| agent.set == Some(self.asked.id))
+    }
+
     /// Waits for the answer, or until it is certain that none comes, or until the time is over.
     async fn wait(
         self,
@@ -122,7 +127,7 @@ impl Question<'_> {
     /// Waits for an event that may be, or end, an answer.
     async fn hear(&self, live: &mut Receiver<CommittedEvent>) -> Result<(), RpcError> {
         let is_near = |stream: StreamName| match stream {
-            StreamName::Agent(id) => id == self.asked.id || Some(id) == self.asker,
+            StreamName::Agent(id) => id == self.asked.id || Some(id) == self.asker || self.is_replica(id),
             StreamName::Node(_) | StreamName::Workspace(_) => false,
         };
         loop {

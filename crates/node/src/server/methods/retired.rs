@@ -107,6 +107,8 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         output_bytes: row.output_bytes,
         healthy: None,
         identities: identities(session, remains),
+        replicas: None,
+        set: None,
     }
 }
 
