@@ -238,6 +238,8 @@ def request(message):
         capabilities = {"loadSession": OPTIONS.get("load", "yes") == "yes"}
         if OPTIONS.get("resume"):
             capabilities["sessionCapabilities"] = {"resume": {}}
+        if OPTIONS.get("close"):
+            capabilities.setdefault("sessionCapabilities", {})["close"] = {}
         send({"id": number, "result": {"protocolVersion": int(OPTIONS.get("version", "1")),
                                        "agentCapabilities": capabilities,
                                        "agentInfo": {"name": "fake-agent", "version": "1.2.3"},
@@ -274,6 +276,10 @@ def request(message):
     elif method == "session/prompt":
         CANCELLED.clear()
         threading.Thread(target=prompt, args=(number, params), daemon=True).start()
+    elif method == "session/close":
+        with open("closes", "a") as file:
+            file.write(params["sessionId"] + "\n")
+        send({"id": number, "result": {}})
     elif method == "session/cancel":
         with open("cancels", "a") as file:
             file.write("cancel\n")

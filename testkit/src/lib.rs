@@ -25,7 +25,7 @@ pub mod wait;
 pub use alone::{Alone, alone};
 pub use callers::words;
 pub use connection::{Connection, Notification};
-pub use manifests::{acp, exec, native, terminal};
+pub use manifests::{acp, exec, native, task_worker, terminal};
 pub use node::{Binaries, Node, NodeOptions};
 
 /// Bytes that a user may still write where `path` is.

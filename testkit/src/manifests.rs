@@ -54,3 +54,15 @@ pub fn exec(name: &str, folder: &std::path::Path, options: &[&str], (driver, mor
     let text = manifest(name, "exec", &argv, &format!("cwd: {}\n{more}", folder.display()));
     text.replace("type: exec", &format!("type: exec{driver}"))
 }
+
+/// The native agent of tests that notes each task, in Python.
+const TASK_WORKER: &str = include_str!("task_worker.py");
+
+/// An agent that writes what it is told to `log`, a line each; `options` are words that its program reads.
+#[must_use]
+pub fn task_worker(name: &str, log: &std::path::Path, options: &[&str], more: &str) -> String {
+    let log = log.to_string_lossy();
+    let program = ["python3", "-c", TASK_WORKER, &log];
+    let argv: Vec<&str> = program.iter().chain(options).copied().collect();
+    native(name, &argv, more)
+}

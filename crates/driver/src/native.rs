@@ -104,6 +104,12 @@ pub fn session_stop(reason: &str, grace_ms: u64) -> Vec<u8> {
     rpc::notification("agent/session.stop", serde_json::json!({ "reason": reason, "grace_ms": grace_ms }))
 }
 
+/// Tells a program that its epoch is about to end, and how long it has to save what it wants to keep.
+#[must_use]
+pub fn session_closing(reason: &str, grace_ms: u64) -> Vec<u8> {
+    rpc::notification("agent/session.closing", serde_json::json!({ "reason": reason, "grace_ms": grace_ms }))
+}
+
 /// Asks a program whether it still listens.
 #[must_use]
 pub fn ping(number: u64) -> Vec<u8> {
@@ -151,6 +157,8 @@ pub enum Said {
         /// Its parameters.
         params: Value,
     },
+    /// It has saved what it wants to keep: its epoch may end.
+    Closed,
     /// It answers a ping.
     Pong {
         /// Which.
@@ -229,6 +237,7 @@ fn notification(method: &str, params: Value) -> Said {
         "agent/activity.report" => {
             serde_json::from_value(params).map(|ActivityParams { state }| Said::Activity { state })
         }
+        "agent/session.closed" => Ok(Said::Closed),
         _ => {
             return Said::Refused {
                 id: None,
@@ -257,6 +266,7 @@ mod tests {
         assert_eq!(read(line.as_bytes()), Said::TurnComplete { message_id: Some(id), output: "done".into() });
         assert_eq!(read(b"hello"), Said::Text);
         assert_eq!(read(br#"{"level":"info"}"#), Said::Text);
+        assert_eq!(read(br#"{"jsonrpc":"2.0","method":"agent/session.closed"}"#), Said::Closed);
         assert!(matches!(read(br#"{"jsonrpc":"2.0","method":"agent/fly"}"#), Said::Refused { .. }));
         let request = read(br#"{"jsonrpc":"2.0","id":3,"method":"runtime/agent.list"}"#);
         assert!(matches!(request, Said::Request { id: Id::Number(3), .. }));

@@ -24,8 +24,8 @@ pub use interface::{
 };
 pub use keep::{
     BACKOFF_INITIAL, BACKOFF_JITTER_PERCENT, BACKOFF_MAX, BACKOFF_RESET_AFTER, BREAKER_FAILURES,
-    BREAKER_WITHIN, Backoff, Breaker, ExecProbe, HOOK_TIMEOUT, Health, Hibernate, Hook, HookSet, Limits,
-    OnUnhealthy, PROBE_FAILURES, PROBE_INTERVAL, PROBE_TIMEOUT, PingProbe, Restart, RestartPolicy,
+    BREAKER_WITHIN, Backoff, Breaker, CLOSE_GRACE, ExecProbe, HOOK_TIMEOUT, Health, Hibernate, Hook, HookSet,
+    Limits, OnUnhealthy, PROBE_FAILURES, PROBE_INTERVAL, PROBE_TIMEOUT, PingProbe, Restart, RestartPolicy,
     STOP_GRACE, STOP_SIGNAL, Stop,
 };
 pub use program::{
@@ -139,6 +139,11 @@ pub struct Spec {
     /// Whether what the agent has been told must survive its turns.
     #[serde(default = "StateKind::standard")]
     pub state: StateKind,
+    /// How many agents share its name and take its messages, each one task at a time. Only for `state: stateless`. Left
+    /// out: it is one agent and no set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub replicas: Option<u32>,
     /// When a program that ended is started again.
     #[serde(default = "Restart::standard")]
     pub restart: Restart,
@@ -224,6 +229,17 @@ pub struct Spec {
     #[serde(default)]
     pub prepare: Vec<PrepareStep>,
 }
+
+impl Spec {
+    /// How many replicas it has, if it is a set: stateless, with a number of them.
+    #[must_use]
+    pub fn set_of(&self) -> Option<u32> {
+        self.replicas.filter(|_| self.state == StateKind::Stateless)
+    }
+}
+
+/// Most replicas of a set.
+pub const REPLICAS_MAX: u32 = 64;
 
 /// The default of what is on unless a manifest switches it off.
 pub(crate) fn yes() -> bool {

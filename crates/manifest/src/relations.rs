@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::{AgentName, SafeLabel, is_nodes_own};
 
 use crate::{
-    Driver, EnvValue, ExecOutput, Manifest, OneShot, PrepareStep, PromptBy, ScheduleBody, ScheduleManifest,
-    Spec, StateKind, ZoneName, is_env_passed,
+    Deployment, Driver, DurationMs, EnvValue, ExecOutput, Manifest, OneShot, PrepareStep, PromptBy,
+    ScheduleBody, ScheduleManifest, Spec, StateKind, ZoneName, is_env_passed,
     problem::{Finding, Place, Step, excerpt, field, quoted},
     tree::{Node, Tree},
     words::EnvName,
 };
+
+/// Shortest idleness that ends an agent that remembers.
+const IDLE_AFTER_MIN: DurationMs = DurationMs::from_secs(1);
 
 /// The name under which EdgePlane's own tools are in a session.
 const OWN_TOOLS: &str = "edgeplane";
@@ -24,6 +27,7 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     unique_names(spec, &mut findings);
     environment(spec, &mut findings);
     supervision(spec, &mut findings);
+    replicas(manifest, &mut findings);
     servers_of_tools(spec, &mut findings);
     one_shot(spec, &mut findings);
     for (index, schedule) in spec.schedules.iter().enumerate() {
@@ -246,11 +250,46 @@ fn supervision(spec: &Spec, findings: &mut Findings<'_>) {
         let hint = "say `offers: { resume: true }` if it does, or `state: stateless`".to_owned();
         findings.add(&path(&["spec", "hibernate"]), found, expected, Some(hint));
     }
+    let is_short = spec.hibernate.is_some_and(|rule| rule.idle_after < IDLE_AFTER_MIN);
+    if is_short && spec.state == StateKind::Stateful {
+        let found = "an end at once of an agent that remembers".to_owned();
+        let hint = "only `state: stateless` has no program between tasks".to_owned();
+        let path = path(&["spec", "hibernate", "idleAfter"]);
+        findings.add(&path, found, format!("at least {IDLE_AFTER_MIN}"), Some(hint));
+    }
     let recording = &spec.recording;
     if recording.keep.bytes < recording.segment_bytes {
         let found = format!("{}, less than one segment of {}", recording.keep.bytes, recording.segment_bytes);
         let expected = "at least spec.recording.segmentBytes";
         findings.add(&path(&["spec", "recording", "keep", "bytes"]), found, expected, None);
+    }
+}
+
+/// A set is of agents that forget: each of its replicas takes whatever comes next.
+fn replicas(manifest: &Manifest, findings: &mut Findings<'_>) {
+    let spec = &manifest.spec;
+    let Some(count) = spec.replicas else { return };
+    let path = [Step::from("spec"), Step::from("replicas")];
+    if spec.state == StateKind::Stateful && count > 1 {
+        let hint =
+            "an agent that remembers is one: say `state: stateless`, or leave `replicas` out".to_owned();
+        let found = format!("{count} replicas of an agent that remembers");
+        findings.add(&path, found, "`state: stateless` beside it", Some(hint));
+    }
+    let longest = format!("{}-{count}", manifest.metadata.name);
+    if longest.parse::<AgentName>().is_err() {
+        let found = format!("replicas that would be named {}", quoted(&longest));
+        findings.add(&path, found, "a shorter metadata.name", None);
+    }
+    let prepared = [
+        ("prepare", !spec.prepare.is_empty()),
+        ("deployment", matches!(spec.deployment, Deployment::Artifact { .. })),
+    ];
+    for (key, _) in prepared.iter().filter(|(_, is)| *is && spec.set_of().is_some()) {
+        let found = format!("`{key}` of a set");
+        let path = [Step::from("spec"), Step::from(*key)];
+        let hint = "install its program by an agent of its own".to_owned();
+        findings.add(&path, found, "a program that is there already", Some(hint));
     }
 }
 

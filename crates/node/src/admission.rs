@@ -246,11 +246,14 @@ fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBeh
     Ok(all)
 }
 
-/// The agents that a message to many goes to, by name: all but its sender and those that are no more.
+/// The agents that a message to many goes to, by name: all but its sender and those that are no more. Replicas get what
+/// comes to their set.
 pub(crate) fn others(shared: &Shared, caller: &Caller) -> Vec<AgentHandle> {
     let own = caller.agent.as_ref().map(|agent| agent.id);
-    let is_meant =
-        |agent: &AgentHandle| Some(agent.id) != own && agent.summary.borrow().phase != Phase::Retired;
+    let is_meant = |agent: &AgentHandle| {
+        let is_own = Some(agent.id) == own || agent.set.is_some();
+        !is_own && agent.summary.borrow().phase != Phase::Retired
+    };
     shared.agents().into_iter().filter(is_meant).collect()
 }
 

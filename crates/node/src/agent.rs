@@ -7,6 +7,7 @@ mod accept;
 mod acp;
 mod actions;
 mod adopt;
+mod closing;
 mod dead_letters;
 mod delivery;
 mod expiry;
@@ -25,12 +26,17 @@ mod native;
 mod output;
 mod program;
 mod rehydration;
+mod replicas;
 mod reports;
+mod restart;
 mod retention;
+mod retirement;
 mod schedules;
 mod share;
+mod tasks;
 mod terminal;
 mod turns;
+mod update;
 mod view;
 mod viewers;
 mod words;
@@ -38,8 +44,8 @@ mod words;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use edgeplane_driver::hooks::HookKind;
-use edgeplane_lifecycle::{self as lifecycle, RestartMode};
-use edgeplane_manifest::{Driver, Manifest, RestartPolicy};
+use edgeplane_lifecycle as lifecycle;
+use edgeplane_manifest::{Driver, Manifest};
 use edgeplane_store::ActionRow;
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
@@ -48,7 +54,7 @@ use edgeplane_types::{
 };
 use edgeplane_wire::{
     api::{
-        agent::{AgentView, ChangeResult},
+        agent::{AgentView, ChangeResult, RetirementPlan},
         memory::{EntriesResult, Entry},
         report::{HookResult, ReportResult},
         stream::DAEMON_ENDS,
@@ -63,7 +69,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Admitted, left_behind, outbound::Outbound, profile::Profile, record::Origin,
+    admission::Admitted, left_behind, outbound::Outbound, profile::Profile, record::Origin, removal,
     schedule::Declared, screen::Screen, shared::Shared,
 };
 
@@ -76,6 +82,7 @@ pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use program::runner_problem;
 pub(crate) use reports::Report;
+pub(crate) use restart::policy;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 pub(crate) use view::by_name;
 pub(crate) use words::Heard;
@@ -94,6 +101,8 @@ pub(crate) struct Summary {
     pub(crate) phase: Phase,
     pub(crate) desired: Desired,
     pub(crate) epoch: Epoch,
+    /// Whether it is a replica that could begin a task now.
+    pub(crate) is_free: bool,
 }
 
 /// The way to an agent.
@@ -101,6 +110,8 @@ pub(crate) struct Summary {
 pub(crate) struct AgentHandle {
     pub(crate) id: AgentId,
     pub(crate) name: AgentName,
+    /// The set whose replica it is.
+    pub(crate) set: Option<AgentId>,
     pub(crate) summary: watch::Receiver<Summary>,
     profile: watch::Receiver<Arc<Profile>>,
     mailbox: mpsc::Sender<Command>,
@@ -113,6 +124,9 @@ pub(crate) enum Command {
     Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
     Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
+    /// A replica has a message, or a replica of the set has changed.
+    Balance,
+    Removal(oneshot::Sender<Result<RetirementPlan, RpcError>>),
     View(oneshot::Sender<Result<AgentView, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
     Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
@@ -187,6 +201,8 @@ pub(crate) struct AgentIdentity {
     pub(crate) tenant: Tenant,
     pub(crate) session_id: SessionId,
     pub(crate) declared_at: Timestamp,
+    /// The set whose replica it is.
+    pub(crate) set: Option<AgentId>,
 }
 
 /// A live epoch, or one that is being brought up or ended.
@@ -252,6 +268,11 @@ struct Actor {
     healthy: Option<bool>,
     health: health::Health,
     idleness: hibernation::Idleness,
+    closing: Option<closing::Closing>,
+    replicas: replicas::Replicas,
+    removal: Option<retirement::Removal>,
+    /// Whether what it owns goes with it when it is retired.
+    removes: bool,
     delivery: delivery::Delivery,
     weight_known: Option<words::WeightKnown>,
     gate: input_gate::InputGate,
@@ -287,13 +308,19 @@ pub(crate) struct Birth {
 pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
     let state = birth.life.state();
-    let first =
-        Summary { closed: None, phase: state.phase(), desired: birth.life.desired(), epoch: state.epoch() };
+    let first = Summary {
+        closed: None,
+        phase: state.phase(),
+        desired: birth.life.desired(),
+        epoch: state.epoch(),
+        is_free: false,
+    };
     let (summary, watch) = watch::channel(first);
     let (profile, its_profile) = watch::channel(Arc::new(Profile::of(&birth.manifest)));
     let handle = AgentHandle {
         id: birth.identity.id,
         name: birth.identity.name.clone(),
+        set: birth.identity.set,
         summary: watch,
         profile: its_profile,
         mailbox: sender,
@@ -317,6 +344,10 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         healthy: left.and_then(|row| row.healthy),
         health: health::Health::default(),
         idleness: hibernation::Idleness::default(),
+        closing: None,
+        replicas: replicas::Replicas::default(),
+        removal: None,
+        removes: left.is_some_and(|row| row.removal.is_some()),
         delivery: delivery::Delivery::default(),
         weight_known: None,
         gate: input_gate::InputGate::default(),
@@ -337,24 +368,6 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
     let left = birth.left;
     shared.tasks.spawn(actor.run(left, handle.clone()));
     handle
-}
-
-/// A manifest's restart rules as the lifecycle takes them.
-pub(crate) fn policy(manifest: &Manifest) -> lifecycle::Policy {
-    let restart = &manifest.spec.restart;
-    lifecycle::Policy {
-        mode: match restart.policy {
-            RestartPolicy::Always => RestartMode::Always,
-            RestartPolicy::OnFailure => RestartMode::OnFailure,
-            RestartPolicy::Never => RestartMode::Never,
-        },
-        initial_ms: restart.backoff.initial.as_millis(),
-        max_ms: restart.backoff.max.as_millis(),
-        jitter_percent: restart.backoff.jitter_percent,
-        stable_ms: restart.backoff.reset_after.as_millis(),
-        breaker_failures: restart.breaker.failures,
-        breaker_window_ms: restart.breaker.within.as_millis(),
-    }
 }
 
 enum Woken {
@@ -396,6 +409,7 @@ impl Actor {
             self.arm_actions();
         }
         self.take_up_schedules();
+        self.take_up_replicas().await;
         loop {
             self.publish();
             if self.life.state() == lifecycle::State::Retired {
@@ -446,6 +460,8 @@ impl Actor {
             self.unrecorded_timer(),
             self.acp_timer(),
             self.rest_timer(),
+            self.closing_timer(),
+            self.replicas.timer(),
         ];
         times.into_iter().flatten().min()
     }
@@ -470,6 +486,8 @@ impl Actor {
         self.unrecorded_due(now).await;
         self.acp_due(now).await;
         self.rest_due(now).await;
+        self.closing_due(now).await;
+        self.replicas_due(now).await;
     }
 
     async fn command(&mut self, command: Command) {
@@ -486,6 +504,8 @@ impl Actor {
                 self.pump().await;
             }
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
+            Command::Balance => self.balance_again().await,
+            Command::Removal(reply) => drop(reply.send(self.removal_plan().await)),
             Command::View(reply) => drop(reply.send(self.view())),
             Command::Signal(admitted, reply) => self.accept_waiting(*admitted, reply).await,
             Command::Hear(epoch, answer, reply) => drop(reply.send(self.heard(epoch, answer).await)),
@@ -529,13 +549,17 @@ impl Actor {
     fn publish(&mut self) {
         let state = self.life.state();
         let epoch = if state.epoch() == Epoch(0) { self.last_epoch } else { state.epoch() };
-        let (phase, desired) = (state.phase(), self.life.desired());
-        let now = Summary { closed: self.gate.reason(), phase, desired, epoch };
-        self.summary.send_if_modified(|was| {
+        let phase = if self.is_set() { self.phase_of_set() } else { state.phase() };
+        let (desired, is_free) = (self.life.desired(), self.is_free());
+        let now = Summary { closed: self.gate.reason(), phase, desired, epoch, is_free };
+        let changed = self.summary.send_if_modified(|was| {
             let changed = *was != now;
             *was = now;
             changed
         });
+        if changed {
+            self.tell_set();
+        }
     }
 
     /// Tells everyone who decides by it what the manifest says now.
@@ -550,7 +574,11 @@ impl Actor {
         self.viewers.end_all(DAEMON_ENDS);
         if self.life.state() == lifecycle::State::Retired {
             self.shared.unregister(&self.identity.tenant, &self.identity.name, self.identity.id);
-            self.shared.tasks.spawn(left_behind::settle(Arc::clone(&self.shared), self.identity.id));
+            let (shared, id) = (Arc::clone(&self.shared), self.identity.id);
+            self.shared.tasks.spawn(async move {
+                left_behind::settle(Arc::clone(&shared), id).await;
+                removal::settle(shared, id).await;
+            });
         }
     }
 

@@ -10,6 +10,7 @@ use edgeplane_types::{AgentId, Fact, Phase, StreamName};
 
 use crate::{
     record::{Draft, Origin, chain},
+    removal,
     shared::Shared,
 };
 
@@ -37,6 +38,7 @@ pub(crate) async fn take_up(shared: Arc<Shared>) {
     for agent in found {
         settle(Arc::clone(&shared), agent).await;
     }
+    removal::take_up(shared).await;
 }
 
 /// Gives up what waits for a deleted agent, until nothing does or the daemon ends.

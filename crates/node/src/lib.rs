@@ -21,6 +21,7 @@ mod outbound;
 mod profile;
 mod record;
 mod recordings;
+mod removal;
 mod schedule;
 mod scopes;
 mod screen;

@@ -31,6 +31,8 @@ pub(crate) struct Profile {
     pub(crate) lightest: Authority,
     /// Whether its program can end turns, and so answer without a message.
     pub(crate) ends_turns: bool,
+    /// How many replicas it has, if it is a set.
+    pub(crate) replicas: Option<u32>,
 }
 
 impl Profile {
@@ -70,6 +72,7 @@ impl Profile {
             subscriptions: spec.subscriptions.iter().cloned().collect(),
             lightest: Self::lightest(manifest),
             ends_turns: !matches!(spec.driver, Driver::Terminal { .. }),
+            replicas: spec.set_of(),
         }
     }
 

@@ -174,6 +174,18 @@ impl Shared {
         registry.agents.get(&id).cloned()
     }
 
+    /// The replicas of a set that are not retired, in their order.
+    pub(crate) fn replicas_of(&self, set: AgentId) -> Vec<AgentHandle> {
+        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
+        let is_one = |agent: &&AgentHandle| {
+            agent.set == Some(set) && agent.summary.borrow().phase != edgeplane_types::Phase::Retired
+        };
+        let mut found: Vec<_> = registry.agents.values().filter(is_one).cloned().collect();
+        // By number, which as text sorts 10 before 2.
+        found.sort_by(|a, b| (a.name.as_str().len(), &a.name).cmp(&(b.name.as_str().len(), &b.name)));
+        found
+    }
+
     /// The agent of this name or id.
     pub(crate) fn agent(&self, tenant: &Tenant, text: &str) -> Result<AgentHandle, RpcError> {
         let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);

@@ -224,6 +224,7 @@ impl Node {
             tenant: row.tenant.clone(),
             session_id: row.session_id,
             declared_at: row.declared_at,
+            set: row.set,
         };
         // Known before the node listens, so that nobody under it is taken for an operator meanwhile.
         if let Some(shim) = row.shim.as_ref().filter(|shim| shim.boot_id == self.shared.boot_id) {

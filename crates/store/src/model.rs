@@ -155,6 +155,9 @@ pub enum FoldError {
     /// The message is not one that was given up, so it cannot be dropped or wait once more.
     #[error("message {0} is not given up")]
     NotGivenUp(MessageId),
+    /// The message does not wait, so it cannot be handed over.
+    #[error("message {0} does not wait")]
+    NotWaiting(MessageId),
     /// The agent has no schedule of this name.
     #[error("schedule `{0}` is not declared")]
     UnknownSchedule(AgentName),

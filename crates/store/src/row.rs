@@ -81,6 +81,10 @@ pub struct AgentRow {
     pub healthy: Option<bool>,
     /// Events in its stream.
     pub events: u64,
+    /// The set whose replica it is.
+    pub set: Option<AgentId>,
+    /// SHA-256 of the plan by which what it owned is removed, until all of that is gone.
+    pub removal: Option<String>,
 }
 
 /// The session that an agent's program had last.
@@ -94,6 +98,8 @@ pub struct SessionRow {
     pub opened_in: Option<Epoch>,
     /// Whether another epoch could go on with it.
     pub resumable: bool,
+    /// Whether its program can be asked to close it.
+    pub closable: bool,
     /// The program and its version, as it said them then.
     pub program: Option<String>,
     /// Why there is no session in the epoch.

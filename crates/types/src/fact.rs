@@ -1,11 +1,14 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
+mod closing;
 mod names;
 
 use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use closing::{ClosingReason, ToldBy};
 
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
@@ -163,6 +166,8 @@ pub enum Cause {
     Idle,
     /// A message came for it.
     Message,
+    /// A stateless agent's task is over.
+    Task,
     /// The node found it so when it started.
     Recovery,
 }
@@ -211,6 +216,9 @@ pub enum Fact {
         generation: Generation,
         manifest_digest: String,
         desired: Desired,
+        /// The set whose replica it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        set: Option<AgentId>,
     },
     /// Its manifest changed.
     #[serde(rename = "agent.updated")]
@@ -273,6 +281,12 @@ pub enum Fact {
     /// Its name is free again.
     #[serde(rename = "agent.retired")]
     AgentRetired { reason: String },
+    /// It is to be retired together with what it owns; what that is was said and stands in the body store.
+    #[serde(rename = "agent.removal_planned")]
+    AgentRemovalPlanned { plan_digest: String, body_digest: String, body_bytes: u64 },
+    /// What a retired agent owned is gone.
+    #[serde(rename = "agent.removed")]
+    AgentRemoved { recordings_bytes: u64, memory_keys: u64, messages: u64 },
     /// One of its hooks ran.
     #[serde(rename = "agent.hook_ran")]
     AgentHookRan { hook: String, status: ExitStatus, took_ms: u64 },
@@ -305,6 +319,12 @@ pub enum Fact {
     /// delivered marked as a possible double.
     #[serde(rename = "message.requeued")]
     MessageRequeued { message_id: MessageId },
+    /// A message to a set was handed to one of its replicas, where it waits from here on.
+    #[serde(rename = "message.assigned")]
+    MessageAssigned { message_id: MessageId, member: AgentId },
+    /// A replica that cannot take a message gave it back to its set, where it waits again.
+    #[serde(rename = "message.returned")]
+    MessageReturned { message_id: MessageId, set: AgentId, reason: String },
     /// A message was given up.
     #[serde(rename = "message.dead_lettered")]
     MessageDeadLettered { message_id: MessageId, reason: String },
@@ -410,12 +430,23 @@ pub enum Fact {
         lost: Option<String>,
         #[serde(default)]
         resumable: bool,
+        /// Whether it can be asked to close the session.
+        #[serde(default)]
+        closable: bool,
         details_digest: String,
         details_bytes: u64,
     },
     /// A program's session cannot come about in this epoch.
     #[serde(rename = "session.failed")]
     SessionFailed { epoch: Epoch, reason: String },
+
+    /// An epoch is about to be ended as planned. By a protocol its program is told why and how long it has to save what
+    /// it wants to keep; by the signal it only learns that it is to end.
+    #[serde(rename = "session.closing")]
+    SessionClosing { epoch: Epoch, reason: ClosingReason, told_by: ToldBy, grace_ms: u64 },
+    /// A program that was told that its epoch ends has said that it is ready, or its time was over.
+    #[serde(rename = "session.closed")]
+    SessionClosed { epoch: Epoch, answered: bool },
 
     /// A turn ended. The authority is what its output weighs, by what the program had before it then. The outcome is
     /// the program's word for why it ended.

@@ -220,6 +220,12 @@ catalogue! {
     /// Ends an agent and frees its name; its history stays.
     "runtime/agent.retire" AgentRetire(api::agent::ChangeParams) -> api::agent::ChangeResult,
         Write, Operator, [NotFound, InvalidState, StorageFull], "0.1";
+    /// Says what an agent owns that is removed when it is retired, and what stays.
+    "runtime/retirement.plan" RetirementPlan(api::agent::AgentParams) -> api::agent::RetirementPlan,
+        Read, Operator, [NotFound], "0.4";
+    /// Ends an agent, frees its name and removes what it owned, as its plan says; its history stays.
+    "runtime/retirement.perform" RetirementPerform(api::agent::RetireParams) -> api::agent::ChangeResult,
+        Write, Operator, [NotFound, InvalidState, Conflict, StorageFull], "0.4";
     /// Vouches that nothing is left of a quarantined agent.
     "runtime/agent.release" AgentRelease(api::agent::ChangeParams) -> api::agent::ChangeResult,
         Write, Operator, [NotFound, InvalidState], "0.1";

@@ -112,6 +112,9 @@ class Agent:
     def on_message(self, message: Message) -> None:
         """A message has come. `observe` it, and `complete` it now or later."""
 
+    def on_closing(self, reason: str, grace_ms: int) -> None:
+        """Its epoch ends soon: the time to keep what is not kept. Wants `offers: { closing: true }`."""
+
     def on_stop(self, reason: str, grace_ms: int) -> None:
         """The node asks to finish; the loop ends when this returns."""
 
@@ -216,6 +219,9 @@ class Agent:
             self.on_start()
         elif method == "agent/message.deliver" and isinstance(params.get("message_id"), str):
             self.on_message(_known(Message, params))
+        elif method == "agent/session.closing":
+            self.on_closing(str(params.get("reason", "")), int(params.get("grace_ms") or 0))
+            self._write({"jsonrpc": "2.0", "method": "agent/session.closed", "params": {}})
         elif method == "agent/session.stop":
             self.on_stop(str(params.get("reason", "")), int(params.get("grace_ms") or 0))
             self._over = True

@@ -9,6 +9,7 @@ mod install;
 pub(crate) mod list;
 pub(crate) mod offline;
 mod probe;
+mod retire;
 mod wait;
 
 use clap::{Args, Subcommand};
@@ -49,6 +50,7 @@ enum AgentCommand {
     Freeze(change::FreezeArgs),
     Unfreeze(change::UnfreezeArgs),
     Hibernate(change::HibernateArgs),
+    Retire(retire::RetireArgs),
     Release(change::ReleaseArgs),
     Wait(wait::WaitArgs),
     History(history::HistoryArgs),
@@ -69,6 +71,7 @@ pub(crate) fn run(args: &AgentArgs, context: &mut Context) -> anyhow::Result<Out
         AgentCommand::Freeze(args) => change::freeze(&args.targets, context),
         AgentCommand::Unfreeze(args) => change::unfreeze(&args.targets, context),
         AgentCommand::Hibernate(args) => change::hibernate(&args.targets, context),
+        AgentCommand::Retire(args) => retire::run(args, context),
         AgentCommand::Release(args) => change::release(&args.targets, context),
         AgentCommand::Wait(args) => wait::run(args, context),
         AgentCommand::History(args) => history::run(args, context),

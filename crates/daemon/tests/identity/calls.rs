@@ -29,6 +29,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
                     json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
                 }
+                "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
             };
             (method.name, params)

@@ -11,7 +11,7 @@ fn whoever_waits_is_told_so_until_the_call_is_cancelled() {
     let node = node();
     for version in [SESSIONS[0], STATELESS] {
         let mut talk = Talk::within(&node, "worker", version);
-        let mut begin = |talk: &mut Talk, token: &str| {
+        let begin = |talk: &mut Talk, token: &str| {
             // Nobody runs who could answer.
             let arguments = json!({ "agent": "listener", "text": "are you there?", "timeout_ms": 120_000 });
             let meta = json!({ "progressToken": token });

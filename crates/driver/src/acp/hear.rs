@@ -35,6 +35,8 @@ pub enum Asked {
     Load,
     /// A former session, without its history.
     Resume,
+    /// The end of the session, before that of its program.
+    Close,
     /// The session's mode.
     Mode,
     /// The session's model.
@@ -53,6 +55,7 @@ impl Asked {
             Self::New => "new",
             Self::Load => "load",
             Self::Resume => "resume",
+            Self::Close => "close",
             Self::Mode => "mode",
             Self::Model => "model",
             Self::Prompt(message_id) => return format!("{OURS}prompt:{message_id}"),
@@ -67,6 +70,7 @@ impl Asked {
             "new" => Some(Self::New),
             "load" => Some(Self::Load),
             "resume" => Some(Self::Resume),
+            "close" => Some(Self::Close),
             "mode" => Some(Self::Mode),
             "model" => Some(Self::Model),
             other => other.strip_prefix("prompt:")?.parse().ok().map(Self::Prompt),

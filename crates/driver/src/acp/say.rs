@@ -133,6 +133,12 @@ pub fn cancel(session: &str) -> Vec<u8> {
     rpc::notification("session/cancel", json!({ "sessionId": session }))
 }
 
+/// Asks for the end of the session; the answer tells that the program has kept what it keeps.
+#[must_use]
+pub fn close(session: &str) -> Vec<u8> {
+    ask(Asked::Close, "session/close", json!({ "sessionId": session }))
+}
+
 /// Answers a question for leave with one of the answers that it offered.
 #[must_use]
 pub fn permission_selected(id: &RequestId, option_id: &str) -> Vec<u8> {

@@ -59,6 +59,8 @@ pub struct Opened {
     pub lost: Option<String>,
     /// Whether another start of the program could go on with it.
     pub resumable: bool,
+    /// Whether the program can be asked to close it.
+    pub closable: bool,
     /// What the program said of itself and of the session.
     pub details: Value,
 }
@@ -228,8 +230,7 @@ impl Session {
     /// The way to a former session that the program offers.
     fn way_back(&self) -> Option<Asked> {
         let capabilities = self.offered.get("agentCapabilities")?;
-        let resume = capabilities.pointer("/sessionCapabilities/resume");
-        if resume.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false)) {
+        if offers(capabilities, "resume") {
             return Some(Asked::Resume);
         }
         let loads = capabilities.get("loadSession").and_then(Value::as_bool) == Some(true);
@@ -340,7 +341,10 @@ impl Session {
         let bytes = details.to_string().len();
         let details = if bytes > DETAILS_BYTES_MAX { json!({ "tooLarge": bytes }) } else { details };
         let (lost, resumable) = (self.lost.take(), self.way_back().is_some());
-        vec![Act::Opened(Box::new(Opened { session, way: self.way, program, lost, resumable, details }))]
+        let capabilities = self.offered.get("agentCapabilities");
+        let closable = capabilities.is_some_and(|capabilities| offers(capabilities, "close"));
+        let opened = Opened { session, way: self.way, program, lost, resumable, closable, details };
+        vec![Act::Opened(Box::new(opened))]
     }
 
     /// Nothing but a person can help.
@@ -366,6 +370,12 @@ impl Session {
         };
         format!("its program wants a login ({}): {how}", error.message)
     }
+}
+
+/// Whether a program offers to do this with a session.
+fn offers(capabilities: &Value, what: &str) -> bool {
+    let found = capabilities.get("sessionCapabilities").and_then(|session| session.get(what));
+    found.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
 }
 
 fn names(list: Option<&Value>, key: &str) -> Vec<String> {

@@ -218,6 +218,7 @@ fn cause_word(cause: Cause) -> &'static str {
         Cause::Recovery => "recovery",
         Cause::Idle => "idle",
         Cause::Message => "message",
+        Cause::Task => "task",
     }
 }
 

@@ -165,7 +165,8 @@ impl Turn {
     fn restart(&mut self, cause: Cause) -> Result<(), Illegal> {
         match self.agent.state {
             State::Starting(epoch) | State::Running(epoch) | State::Frozen(epoch) => {
-                if cause != Cause::Probe {
+                // The end of a task is no failure, and no reason to forget those before.
+                if !matches!(cause, Cause::Probe | Cause::Task) {
                     self.agent.book.clear();
                 }
                 self.desire_running_unless_frozen(cause);

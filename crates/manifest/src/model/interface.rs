@@ -134,13 +134,16 @@ pub struct Offers {
     /// It can continue its own session after a restart.
     #[serde(default)]
     pub resume: bool,
+    /// It wants to know beforehand when its epoch ends, and says when it is ready. For the native driver.
+    #[serde(default)]
+    pub closing: bool,
 }
 
 impl Offers {
     /// Nothing beyond messages and answers.
     #[must_use]
     pub const fn none() -> Self {
-        Self { sessions: false, interruption: false, streaming: false, resume: false }
+        Self { sessions: false, interruption: false, streaming: false, resume: false, closing: false }
     }
 }
 

@@ -42,6 +42,9 @@ pub const STOP_SIGNAL: Signal = Signal::TERM;
 /// Time between the stop signal and the end of the whole tree by force.
 pub const STOP_GRACE: DurationMs = DurationMs::from_secs(10);
 
+/// Time a program has to save what it wants to keep, once it is told that its epoch ends.
+pub const CLOSE_GRACE: DurationMs = DurationMs::from_secs(10);
+
 /// Time a hook has.
 pub const HOOK_TIMEOUT: DurationMs = DurationMs::from_secs(30);
 
@@ -73,7 +76,8 @@ impl Restart {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hibernate {
     /// For how long nothing happened: no turn, no message, no output, nobody who watches and nobody who is asked.
-    #[schemars(extend("x-edgeplane-min" = "1s", "x-edgeplane-max" = "30d"))]
+    /// For a stateless agent also `0s`: it has no program but while it has a task.
+    #[schemars(extend("x-edgeplane-min" = "0s", "x-edgeplane-max" = "30d"))]
     pub idle_after: DurationMs,
 }
 
@@ -241,13 +245,18 @@ pub struct Stop {
     #[serde(default = "stop_grace")]
     #[schemars(extend("x-edgeplane-min" = "0s", "x-edgeplane-max" = "1h"))]
     pub grace: DurationMs,
+    /// How long a program that is told beforehand that its epoch ends has to save what it wants to keep, before the
+    /// signal: one that says `offers.closing`, or offers to close sessions of the Agent Client Protocol.
+    #[serde(default = "close_grace")]
+    #[schemars(extend("x-edgeplane-min" = "0s", "x-edgeplane-max" = "10m"))]
+    pub close_grace: DurationMs,
 }
 
 impl Stop {
     /// What holds unless a manifest says otherwise.
     #[must_use]
     pub const fn standard() -> Self {
-        Self { signal: STOP_SIGNAL, grace: STOP_GRACE }
+        Self { signal: STOP_SIGNAL, grace: STOP_GRACE, close_grace: CLOSE_GRACE }
     }
 }
 
@@ -340,5 +349,6 @@ defaults! {
     probe_failures: u32 = PROBE_FAILURES;
     stop_signal: Signal = STOP_SIGNAL;
     stop_grace: DurationMs = STOP_GRACE;
+    close_grace: DurationMs = CLOSE_GRACE;
     hook_timeout: DurationMs = HOOK_TIMEOUT;
 }

@@ -274,6 +274,7 @@ fn just_accepted(envelope: &Envelope) -> MessageRow {
     MessageRow {
         accepted_pos: 0,
         envelope: envelope.clone(),
+        addressed: envelope.target,
         receipts: Vec::new(),
         state: Rung::Accepted,
         waiting: true,

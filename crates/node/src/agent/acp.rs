@@ -58,6 +58,8 @@ pub(super) struct Acp {
     is_replayed: bool,
     /// Whether another epoch could go on with the session.
     is_resumable: bool,
+    /// Whether the program can be asked to close its session.
+    is_closable: bool,
     /// Questions for leave that wait, by the place of their line.
     asked: BTreeMap<u64, acp::Permission>,
     /// Lines that could not be used.
@@ -80,6 +82,7 @@ impl Acp {
             untold: false,
             is_replayed: false,
             is_resumable: false,
+            is_closable: false,
             asked: BTreeMap::new(),
             offences: 0,
             program: None,
@@ -102,6 +105,11 @@ impl Acp {
     pub(super) fn can_go_on(&self) -> bool {
         // A runner keeps nothing that could be lost.
         self.one_shots.is_some() || (self.is_ready() && self.is_resumable)
+    }
+
+    /// The line that asks its program to close the session, if it can be asked.
+    pub(super) fn closing_line(&self) -> Option<Vec<u8>> {
+        self.session.name().filter(|_| self.is_closable).map(acp::close)
     }
 
     /// The program's own name for its session.
@@ -206,6 +214,7 @@ impl Actor {
             self.continuity = was;
         }
         let is_resumable = known.as_ref().is_some_and(|row| row.resumable);
+        let is_closable = known.as_ref().is_some_and(|row| row.closable);
         let session = match known {
             Some(row) => match (row.failure, row.native_id.filter(|_| row.opened_in == Some(epoch))) {
                 (Some(why), _) => Session::hopeless(wanted, why),
@@ -216,7 +225,7 @@ impl Actor {
             None => return self.greet_acp(),
         };
         if let Some(live) = &mut self.live {
-            live.acp = Some(Box::new(Acp { is_resumable, ..Acp::new(session) }));
+            live.acp = Some(Box::new(Acp { is_resumable, is_closable, ..Acp::new(session) }));
         }
         self.recall_acp_turn(epoch).await;
         self.recall_commands(epoch).await;
@@ -247,6 +256,7 @@ impl Actor {
             Heard::Answer(acp::Asked::Prompt(message_id), result) => {
                 self.acp_turn_over((epoch, end), message_id, result).await;
             }
+            Heard::Answer(acp::Asked::Close, _) => self.program_closed(Some((epoch, end))).await,
             Heard::Answer(asked, result) => {
                 let Some(acp) = self.acp_mut() else { return };
                 let acts = acp.session.answered(asked, result);
@@ -305,7 +315,7 @@ impl Actor {
         acp.deadline = None;
         acp.untold = opened.way == Way::New;
         acp.is_replayed = opened.way == Way::Former;
-        acp.is_resumable = opened.resumable;
+        (acp.is_resumable, acp.is_closable) = (opened.resumable, opened.closable);
         acp.program.clone_from(&opened.program);
         let (details_digest, details_bytes) = acp.batch.body(opened.details.to_string().into_bytes());
         let fact = Fact::SessionOpened {
@@ -315,6 +325,7 @@ impl Actor {
             program: opened.program,
             lost: opened.lost,
             resumable: opened.resumable,
+            closable: opened.closable,
             details_digest,
             details_bytes,
         };

@@ -38,7 +38,8 @@ impl Actor {
             }
             _ => {}
         }
-        if self.life.desired() == Desired::Retired && !self.life.state().may_live() {
+        // A set goes when its replicas are gone.
+        if self.life.desired() == Desired::Retired && !self.life.state().may_live() && !self.is_set() {
             self.input(Input::Retire, &origin).await;
         }
         let waits = matches!(self.life.state().phase(), Phase::Declared | Phase::Stopped);
@@ -155,6 +156,7 @@ impl Actor {
             self.recall_turns(epoch).await;
         }
         self.note_unseen_start(epoch, &origin).await;
+        self.recall_closing(epoch).await;
         let frozen = self.shared.substrate.is_frozen(&place);
         self.input(Input::Adopted { epoch, frozen }, &origin).await;
         self.shared.failpoint("adopt.after");

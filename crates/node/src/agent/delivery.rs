@@ -89,6 +89,12 @@ impl Actor {
         self.stir();
         // What wakes it waits for its session like any other message.
         Box::pin(self.wake()).await;
+        if self.is_set() {
+            return Box::pin(self.balance()).await;
+        }
+        if self.task_is_over() {
+            return Box::pin(self.end_task("its task is over")).await;
+        }
         // It holds for this moment only: whatever happens next may settle it, or put another before it.
         let mut fresh = self.delivery.fresh.take();
         while self.delivery.in_flight.is_none() && self.can_take() {
@@ -103,6 +109,9 @@ impl Actor {
                 }
             };
             let waits_in_queue = row.envelope.mode == DeliveryMode::Queue;
+            if row.envelope.mode == DeliveryMode::Interrupt && self.is_busy_with_its_task() {
+                return Box::pin(self.end_task("a message interrupts its task")).await;
+            }
             let waits = match self.is_acp() {
                 true => self.acp_waits(waits_in_queue).await,
                 false => waits_in_queue && self.waits_for_turn(),

@@ -14,6 +14,10 @@ use tokio::time::Instant;
 use super::Actor;
 use crate::record::Origin;
 
+/// How long an agent is left alone at least, also one that is to have no program between tasks: the end of its task ends
+/// that at once, and this is for a program that had none.
+const IDLE_MIN: Duration = Duration::from_secs(1);
+
 /// Since when nothing happened to an agent.
 #[derive(Debug, Default)]
 pub(super) struct Idleness {
@@ -81,7 +85,7 @@ impl Actor {
         let State::Running(_) = self.life.state() else { return None };
         let live = self.live.as_ref()?;
         let since = [live.output_at, self.idleness.stirred].into_iter().flatten().max()?;
-        Some(since + Duration::from_millis(rule.idle_after.as_millis()))
+        Some(since + Duration::from_millis(rule.idle_after.as_millis()).max(IDLE_MIN))
     }
 
     pub(super) async fn rest_due(&mut self, now: Instant) {

@@ -174,7 +174,7 @@ impl Actor {
         noted.events.push(event);
     }
 
-    fn note_item(&self, noted: &mut Noted, (epoch, kind): (Epoch, &str), text: &str, origin: &Origin) {
+    fn note_item(&mut self, noted: &mut Noted, (epoch, kind): (Epoch, &str), text: &str, origin: &Origin) {
         let text = text.get(..text.floor_char_boundary(FOREIGN_BYTES_MAX)).unwrap_or_default();
         let (body_digest, body_bytes) = noted.draft.body(text.as_bytes().to_vec());
         let fact = Fact::ItemReported {
@@ -190,7 +190,7 @@ impl Actor {
 
     /// A prompt that is exactly what was typed shows that the program took it; any other is somebody else's.
     fn note_prompt(
-        &self,
+        &mut self,
         noted: &mut Noted,
         epoch: Epoch,
         text: &str,
@@ -261,7 +261,7 @@ impl Actor {
     }
 
     fn note_end(
-        &self,
+        &mut self,
         noted: &mut Noted,
         epoch: Epoch,
         (outcome, output): (&'static str, String),
@@ -319,6 +319,7 @@ impl Actor {
             program: None,
             lost: None,
             resumable: driver::resume_words(kind, &name, &[]).is_some(),
+            closable: false,
             details_digest,
             details_bytes,
         };

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use edgeplane_lifecycle::{Action, Context, Illegal, Input, Note, State};
+use edgeplane_lifecycle::{Action, Context, Illegal, Input, Note};
 use edgeplane_store::AppendError;
 use edgeplane_substrate::Remains;
 use edgeplane_types::{
-    Desired, Epoch, ErrorName, Fact, Generation, Phase,
+    Desired, Epoch, ErrorName, Fact, Phase,
     fact::{Cause, TreeEvidence},
     life::ExitStatus,
 };
@@ -18,10 +18,7 @@ use edgeplane_wire::{
 use tokio::time::Instant;
 
 use super::{Actor, Done, LAUNCH_TIME_MAX, facts::Ended, link::Link};
-use crate::{
-    record::{Draft, Origin, refused},
-    schedule::Declared,
-};
+use crate::record::{Draft, Origin, refused};
 
 /// How long a start that the record had no space for waits before it is tried again.
 const NO_SPACE_RETRY: Duration = Duration::from_secs(1);
@@ -37,11 +34,15 @@ const SHIM_END_TIME_MAX: Duration = Duration::from_secs(3);
 pub(crate) struct LifeRequest {
     pub(crate) input: Input,
     pub(crate) reason: String,
+    /// Digest of the plan by which what it owns is removed, of a retirement.
+    pub(crate) plan: Option<String>,
+    /// Why its set retires it, if it is a replica.
+    pub(crate) by_set: Option<super::replicas::BySet>,
 }
 
 impl LifeRequest {
     pub(crate) fn new(input: Input, reason: Option<String>) -> Self {
-        Self { input, reason: reason.unwrap_or_default() }
+        Self { input, reason: reason.unwrap_or_default(), plan: None, by_set: None }
     }
 }
 
@@ -70,13 +71,21 @@ impl Actor {
         request: LifeRequest,
         origin: Origin,
     ) -> Result<ChangeResult, RpcError> {
+        if self.is_set() {
+            return self.set_request(request, origin).await;
+        }
         self.check_request(&request)?;
+        if request.input == Input::Retire {
+            self.replicas.is_surplus = request.by_set == Some(super::replicas::BySet::Surplus);
+            self.plan_removal(&request, &origin).await?;
+        }
         self.apply(request.input, &origin, &request.reason).await?;
         self.publish();
         Ok(self.change_result())
     }
 
     fn check_request(&self, request: &LifeRequest) -> Result<(), RpcError> {
+        self.check_member(request)?;
         if matches!(request.input, Input::Hibernate(_)) {
             self.check_rest()?;
         }
@@ -129,7 +138,7 @@ impl Actor {
     }
 
     /// Steps the machine, makes its notes durable, then acts.
-    async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+    pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
         let mut chance = [0; 2];
         self.shared.record.mint().entropy.fill(&mut chance);
         let context = Context {
@@ -166,6 +175,7 @@ impl Actor {
 
     fn taken(&mut self, input: Input, origin: Origin, actions: Vec<Action>, why: &str) -> Taken {
         let facts = self.facts(&actions, why);
+        let facts = self.with_closing(input, facts);
         Taken { input, origin, actions, facts }
     }
 
@@ -203,7 +213,13 @@ impl Actor {
                         self.give_up_waiting(&mut draft, &origin);
                         self.cancel_actions(&mut draft, &origin);
                     }
-                    Fact::AgentStarting { .. } => self.retry_open_turn(&mut draft).await,
+                    Fact::AgentDesired { desired: Desired::Retired, .. } => {
+                        self.draft_removal(&mut draft, &origin);
+                    }
+                    // What a task left open was over for its agent.
+                    Fact::AgentStarting { cause, .. } if *cause != Cause::Task => {
+                        self.retry_open_turn(&mut draft).await;
+                    }
                     _ => {}
                 }
             }
@@ -254,9 +270,14 @@ impl Actor {
                     }
                 }
                 Fact::AgentExited { epoch, .. } | Fact::AgentStartFailed { epoch, .. } => {
-                    self.epoch_over(*epoch).await
+                    self.epoch_over(*epoch).await;
+                    self.give_back("its epoch ended").await;
                 }
+                Fact::AgentFrozen { .. } => self.give_back("it is suspended").await,
                 Fact::AgentStarted { .. } => self.running().await,
+                Fact::SessionClosing { epoch, reason, told_by, grace_ms } => {
+                    self.closing_noted((*epoch, *reason), *told_by, *grace_ms);
+                }
                 // A message may have come while it was put to rest.
                 Fact::AgentStopped {} => Box::pin(self.wake()).await,
                 Fact::AgentAdopted { frozen: false, .. }
@@ -325,7 +346,14 @@ impl Actor {
     fn stop_program(&mut self, epoch: Epoch) {
         let runs = self.live.as_ref().is_some_and(|live| live.place.epoch == epoch && live.process.is_some());
         // Not running yet: the stop is sent when the shim reports that it does.
-        if runs && !self.run_hook(super::health::Moment::PreStop) {
+        if runs && !self.begin_closing(epoch) {
+            self.stop_closed(epoch);
+        }
+    }
+
+    /// Ends a program that has nothing to save any more.
+    pub(super) fn stop_closed(&mut self, epoch: Epoch) {
+        if !self.run_hook(super::health::Moment::PreStop) {
             self.send_stop(epoch);
         }
     }
@@ -533,54 +561,6 @@ impl Actor {
     pub(super) async fn lost(&mut self, epoch: Epoch, why: &str) {
         self.ended = None;
         self.input_because(Input::ShimLost(epoch), &Origin::node("supervisor"), why).await;
-    }
-
-    /// Takes what a set of manifests says of it. What runs keeps what it was started with until its next epoch.
-    pub(super) async fn update(
-        &mut self,
-        declared: Declared,
-        origin: &Origin,
-    ) -> Result<Generation, RpcError> {
-        // What was due under the old words is accounted for under them.
-        self.look_at_schedules().await;
-        let changes = self.schedule_changes(&declared)?;
-        let mut draft = Draft::default();
-        let generation = match &declared.manifest {
-            Some(manifest) => {
-                let generation = self.generation.next();
-                let (manifest_digest, _) = draft.body(manifest.canonical_text().into_bytes());
-                let fact = Fact::AgentUpdated { generation, manifest_digest };
-                self.shared.record.add(&mut draft, self.stream(), origin, fact);
-                generation
-            }
-            None => self.generation,
-        };
-        self.draft_schedules(&mut draft, &changes, origin)?;
-        if !draft.is_empty() {
-            self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
-        }
-        self.schedules_changed(&changes);
-        let Some(manifest) = declared.manifest else { return Ok(generation) };
-        self.generation = generation;
-        self.life.set_policy(super::policy(&manifest));
-        self.manifest = manifest;
-        self.show_profile();
-        if self.live.is_none() {
-            self.observed_generation = generation;
-        }
-        let run = self.manifest.spec.run;
-        let wanted = match (run, self.life.state(), self.life.desired()) {
-            (edgeplane_manifest::RunState::Running, State::Declared, Desired::Running) => {
-                Some(Input::Start(Cause::Update))
-            }
-            _ => None,
-        };
-        if let Some(input) = wanted {
-            self.input(input, origin).await;
-        }
-        // What was held may be taken now.
-        self.pump().await;
-        Ok(generation)
     }
 }
 

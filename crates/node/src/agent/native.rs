@@ -107,7 +107,8 @@ impl Actor {
             }
             Said::Activity { state } => {
                 self.activity = ActivityReport { state, evidence: Evidence::Protocol };
-                if state == Activity::Idle {
+                // Of an agent that forgets it ends the epoch to end a turn, which takes a clearer word than this.
+                if state == Activity::Idle && !self.forgets() {
                     self.turn_over().await;
                 }
             }
@@ -118,6 +119,7 @@ impl Actor {
                 self.native_fact(fact, epoch, end).await;
                 self.shared.failpoint("observed.after");
             }
+            Said::Closed => self.program_closed(Some((epoch, end))).await,
             Said::Pong { number } => self.ponged(number).await,
             Said::TurnComplete { message_id, output } => {
                 self.turn_ended(message_id);

@@ -251,6 +251,7 @@ impl Actor {
             drop(std::fs::remove_file(self.shared.epoch_socket(self.identity.id, epoch)));
         }
         self.activity = edgeplane_types::ActivityReport::UNKNOWN;
+        self.closing = None;
         self.delivery.epoch_over();
         self.gate.epoch_over();
         self.hooks_over(epoch).await;

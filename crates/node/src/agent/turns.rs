@@ -26,6 +26,9 @@ pub(super) struct Turns {
     ended_early: Option<MessageId>,
     /// Whether a message waits for the turn's end.
     holds_up: bool,
+    /// Whether the epoch was given a message, and whether the turn of one is over.
+    pub(super) was_given: bool,
+    pub(super) one_is_over: bool,
 }
 
 impl Turns {
@@ -35,6 +38,7 @@ impl Turns {
 
     /// A message was injected. One that steers belongs to the turn that runs.
     fn began(&mut self, message_id: MessageId, mode: DeliveryMode) {
+        self.was_given = true;
         if self.running.is_none() || mode != DeliveryMode::Steer {
             self.running = Some((message_id, Instant::now()));
         }
@@ -52,6 +56,7 @@ impl Turns {
     }
 
     fn over(&mut self) {
+        self.one_is_over |= self.running.is_some();
         self.running = None;
         self.holds_up = false;
     }
@@ -60,7 +65,7 @@ impl Turns {
 impl Actor {
     /// Whether a queued message must wait for the end of a turn; if so, its end is looked for.
     pub(super) fn waits_for_turn(&mut self) -> bool {
-        let tells = self.delivery.turns.says_ends || self.manifest.spec.offers.interruption;
+        let tells = self.delivery.turns.says_ends || self.manifest.spec.offers.interruption || self.forgets();
         let waits = self.is_native() && tells && self.delivery.turns.running.is_some();
         self.delivery.turns.holds_up = waits;
         waits
@@ -100,6 +105,7 @@ impl Actor {
         // A program may be faster with its answer than its shim with the word that it was given the question.
         let is_over = row.receipts.iter().any(|receipt| receipt.rung == Rung::TurnEnded);
         if is_over || self.delivery.turns.ended_early.take() == Some(message_id) {
+            (self.delivery.turns.was_given, self.delivery.turns.one_is_over) = (true, true);
             return;
         }
         self.health.turn_began(message_id);
@@ -122,10 +128,13 @@ impl Actor {
                 |read| matches!(&read.event.fact, Fact::TurnCompleted { epoch: of, .. } if *of == epoch),
             );
             let open = rehydration::open_messages(reader, (&id, epoch), &events)?;
-            Ok((says_ends, open))
+            let was_given = reader.leading(&id, epoch)?.is_some_and(|leading| leading.message_id.is_some());
+            Ok((says_ends, open, was_given))
         };
-        let Ok((says_ends, open)) = self.shared.record.read(read).await else { return };
+        let Ok((says_ends, open, was_given)) = self.shared.record.read(read).await else { return };
         self.delivery.turns.says_ends |= says_ends;
+        self.delivery.turns.was_given |= was_given;
+        self.delivery.turns.one_is_over |= was_given && open.is_empty();
         let began = open.iter().rfind(|row| row.envelope.mode != DeliveryMode::Steer).or(open.first());
         if let Some(row) = began {
             self.delivery.turns.running = Some((row.envelope.id, Instant::now()));

@@ -11,7 +11,7 @@ use edgeplane_types::{
     },
 };
 use edgeplane_wire::{
-    api::agent::{AgentStatus, AgentView},
+    api::agent::{AgentStatus, AgentView, ReplicasView},
     rpc::RpcError,
 };
 use serde_json::Value;
@@ -40,11 +40,19 @@ impl Actor {
         let id = self.identity.id;
         let waiting_messages = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
         let messages = self.shared.record.look_up(|reader| reader.counts(Some(&id)))?;
+        let (mut waiting_messages, mut messages) = (waiting_messages, messages);
+        for member in self.members() {
+            // What was handed to a replica came to the set.
+            waiting_messages += self.shared.record.look_up(|reader| reader.waiting_count(&member.id))?;
+            for (rung, count) in self.shared.record.look_up(|reader| reader.counts(Some(&member.id)))? {
+                *messages.entry(rung).or_default() += count;
+            }
+        }
         let state = self.life.state();
         let live = self.live.as_ref();
         let activity = if alive(state) { self.activity_now() } else { self.activity };
         Ok(AgentStatus {
-            phase: state.phase(),
+            phase: if self.is_set() { self.phase_of_set() } else { state.phase() },
             desired: self.life.desired(),
             generation: self.generation,
             observed_generation: self.observed_generation,
@@ -63,7 +71,25 @@ impl Actor {
             healthy: self.healthy,
             hooks: self.hooks_view(),
             identities: self.identities()?,
+            replicas: self.replicas_now(),
+            set: self.set_name(),
         })
+    }
+
+    fn replicas_now(&self) -> Option<ReplicasView> {
+        let wanted = self.manifest.spec.set_of()?;
+        let members = self.members();
+        let running = members.iter().filter(|member| member.summary.borrow().phase == Phase::Running);
+        Some(ReplicasView {
+            wanted,
+            running: u32::try_from(running.count()).unwrap_or(u32::MAX),
+            names: members.iter().map(|member| member.name.to_string()).collect(),
+        })
+    }
+
+    fn set_name(&self) -> Option<String> {
+        let set = self.shared.agent_by_id(self.identity.set?)?;
+        Some(set.name.to_string())
     }
 
     /// The program's own name for its session, of this epoch or the one to go on with.

@@ -56,6 +56,7 @@ fn changing() -> Vec<Row> {
             ],
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
         (json!({ "kind": "codex", "report": {} }), "supervise", &["runtime/hook.report"]),
@@ -89,6 +90,7 @@ fn reading() -> Vec<Row> {
             "read",
             &[
                 "runtime/agent.get",
+                "runtime/retirement.plan",
                 "runtime/epoch.list",
                 "runtime/inbox.list",
                 "runtime/transcript.read",

@@ -109,6 +109,8 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::AgentUnfreeze(params) => raw(methods::agents::unfreeze(session, params).await?),
         Request::AgentHibernate(params) => raw(methods::agents::hibernate(session, params).await?),
         Request::AgentRetire(params) => raw(methods::agents::retire(session, params).await?),
+        Request::RetirementPerform(params) => raw(methods::retirement::perform(session, params).await?),
+        Request::RetirementPlan(params) => raw(methods::retirement::plan(session, &params).await?),
         Request::AgentRelease(params) => raw(methods::agents::release(session, params).await?),
         Request::AgentWait(params) => raw(methods::agents::wait(session, params).await?),
         Request::EpochList(params) => raw(methods::agents::epochs(session, &params).await?),

@@ -14,6 +14,7 @@ pub(super) mod messages;
 pub(super) mod policy;
 pub(super) mod reports;
 mod retired;
+pub(super) mod retirement;
 pub(super) mod schedules;
 pub(super) mod security;
 pub(super) mod spread;
@@ -34,6 +35,24 @@ pub use audit::verify_offline;
 /// The agent of this name or id.
 fn agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {
     session.shared.agent(&Tenant::default(), name)
+}
+
+/// The agent of this name or id, if it has a program of its own.
+fn agent_itself(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {
+    let found = agent(session, name)?;
+    check_no_set(session, &found)?;
+    Ok(found)
+}
+
+/// Refuses a set, where only one of its replicas can be meant.
+fn check_no_set(session: &Session, agent: &AgentHandle) -> Result<(), RpcError> {
+    if agent.profile().replicas.is_none() {
+        return Ok(());
+    }
+    let names: Vec<String> =
+        session.shared.replicas_of(agent.id).iter().map(|replica| replica.name.to_string()).collect();
+    let what = format!("agent `{}` is a set of replicas and has no program of its own", agent.name);
+    Err(RpcError::new(ErrorName::InvalidState, what).hint(format!("name one of {}", names.join(", "))))
 }
 
 /// Refuses callers that are neither operators nor this agent.

@@ -171,6 +171,7 @@ impl<'a> Walk<'a> {
             Fact::ItemReported { body_digest, body_bytes: 1.., .. }
             | Fact::ItemUpdated { body_digest, body_bytes: 1.., .. } => Some(body_digest),
             Fact::SessionOpened { details_digest, details_bytes: 1.., .. } => Some(details_digest),
+            Fact::AgentRemovalPlanned { body_digest, body_bytes: 1.., .. } => Some(body_digest),
             Fact::MemoryPut { value_digest, value_bytes: 1.., .. } => Some(value_digest),
             Fact::ScheduleDeclared { spec_digest, spec_bytes: 1.., .. } => Some(spec_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),

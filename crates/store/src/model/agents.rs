@@ -10,7 +10,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 2,
+    version: 3,
     schema: "
         CREATE TABLE agent (
             id BLOB PRIMARY KEY,
@@ -32,9 +32,12 @@ pub(super) const DEFINITION: Definition = Definition {
             status TEXT,
             reason TEXT,
             declared_at INTEGER NOT NULL,
-            healthy INTEGER
+            healthy INTEGER,
+            set_id BLOB,
+            removal TEXT
         ) STRICT, WITHOUT ROWID;
-        CREATE UNIQUE INDEX agent_name ON agent (tenant, name) WHERE phase <> 'retired';",
+        CREATE UNIQUE INDEX agent_name ON agent (tenant, name) WHERE phase <> 'retired';
+        CREATE INDEX agent_removal ON agent (id) WHERE removal IS NOT NULL;",
     tables: &[("agent", "id")],
     fold,
 };
@@ -85,6 +88,12 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::AgentRetired { reason } => {
             set_reason(step, "UPDATE agent SET phase = 'retired', reason = ?2 WHERE id = ?1", reason)
         }
+        Fact::AgentRemovalPlanned { body_digest, .. } => {
+            set_reason(step, "UPDATE agent SET removal = ?2 WHERE id = ?1", body_digest)
+        }
+        Fact::AgentRemoved { .. } => {
+            set(step, "UPDATE agent SET removal = NULL WHERE id = ?1", params![step.agent()?.as_bytes()])
+        }
         Fact::AgentStopped {} => stop(step),
         Fact::AgentProbed { healthy, reason } => set(
             step,
@@ -96,8 +105,16 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
 }
 
 fn declare(step: &Step<'_>) -> Result<(), FoldError> {
-    let Fact::AgentDeclared { agent_id, session_id, tenant, name, generation, manifest_digest, desired } =
-        &step.event.fact
+    let Fact::AgentDeclared {
+        agent_id,
+        session_id,
+        tenant,
+        name,
+        generation,
+        manifest_digest,
+        desired,
+        set: set_id,
+    } = &step.event.fact
     else {
         return Ok(());
     };
@@ -106,8 +123,8 @@ fn declare(step: &Step<'_>) -> Result<(), FoldError> {
     }
     step.insert(
         "INSERT INTO agent (id, tenant, name, session, generation, manifest, desired, desired_generation,
-                            phase, epoch, restarts, declared_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, 'declared', 0, 0, ?8)",
+                            phase, epoch, restarts, declared_at, set_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, 'declared', 0, 0, ?8, ?9)",
         params![
             agent_id.as_bytes(),
             tenant.as_str(),
@@ -117,6 +134,7 @@ fn declare(step: &Step<'_>) -> Result<(), FoldError> {
             manifest_digest,
             json(desired)?,
             step.ts(),
+            set_id.as_ref().map(AgentId::as_bytes),
         ],
         |error| match error.sqlite_error() {
             Some(error) if error.extended_code == ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {

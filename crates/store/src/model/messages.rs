@@ -5,8 +5,8 @@ mod turns;
 mod waiting;
 
 use edgeplane_types::{
-    Authority, DeliveryMode, Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung, StreamName,
-    Timestamp, fact::Actor,
+    AgentId, Authority, DeliveryMode, Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung,
+    StreamName, Timestamp, fact::Actor,
 };
 use rusqlite::{ffi, params};
 
@@ -14,13 +14,15 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 6,
+    version: 7,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
             id BLOB NOT NULL UNIQUE,
             target BLOB NOT NULL,
+            addressed BLOB,
             sender INTEGER NOT NULL,
+            keyed INTEGER NOT NULL,
             key TEXT,
             priority INTEGER NOT NULL,
             authority INTEGER NOT NULL,
@@ -42,7 +44,8 @@ pub(super) const DEFINITION: Definition = Definition {
         CREATE INDEX message_waiting ON message (target, accepted_pos) WHERE waiting = 1;
         CREATE INDEX message_lane ON message (sender, priority, authority, accepted_pos) WHERE waiting = 1;
         CREATE INDEX message_expiry ON message (target, expires) WHERE waiting = 1 AND expires IS NOT NULL;
-        CREATE UNIQUE INDEX message_key ON message (sender, key) WHERE key IS NOT NULL;
+        CREATE UNIQUE INDEX message_key ON message (keyed, key) WHERE key IS NOT NULL;
+        CREATE INDEX message_addressed ON message (addressed, accepted_pos) WHERE addressed IS NOT NULL;
         CREATE INDEX message_given_up ON message (target, accepted_pos) WHERE given_up = 1;
         CREATE INDEX message_given_up_anywhere ON message (accepted_pos) WHERE given_up = 1;
         CREATE INDEX message_open ON message (target, epoch, open_since) WHERE open_since IS NOT NULL;
@@ -144,6 +147,8 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         }
         Fact::MessageExpired { message_id } => climb(step, *message_id, (Expired, BY_THE_NODE), None, None),
         Fact::MessageRequeued { message_id } => wait_again(step, *message_id),
+        Fact::MessageAssigned { message_id, member } => hand_over(step, *message_id, *member),
+        Fact::MessageReturned { message_id, set, .. } => hand_over(step, *message_id, *set),
         Fact::MessageDropped { message_id, reason } => drop_for_good(step, *message_id, reason),
         Fact::TurnCompleted { message_id: Some(message_id), .. } => answer(step, *message_id),
         Fact::AnswerHeard { epoch, authority, .. } => turns::answered(step, *epoch, *authority),
@@ -229,13 +234,13 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
     if step.event.stream != StreamName::Agent(envelope.target) {
         return Err(FoldError::WrongStream(step.event.stream));
     }
-    let sender = waiting::sender(step, envelope)?;
+    let sender = waiting::sender(step, envelope.target.as_bytes(), envelope.source.principal.as_str())?;
     let (priority, content_bytes) = (rank(envelope), int(envelope.content_bytes));
     let authority = lightness(envelope.authority);
     step.insert(
-        "INSERT INTO message (accepted_pos, id, target, sender, key, priority, authority, channel,
+        "INSERT INTO message (accepted_pos, id, target, sender, keyed, key, priority, authority, channel,
                               content_bytes, reply_to, expires, waiting, given_up, state, receipts)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, 0, ?12, ?13)",
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, 0, ?12, ?13)",
         params![
             int(step.pos),
             envelope.id.as_bytes(),
@@ -303,6 +308,32 @@ fn wait_again(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
         params![place.pos, by_the_node, step.ts()],
     )?;
     waiting::begin(step, &place)
+}
+
+/// Moves a waiting message from a set to one of its replicas or back: it waits there, on the rung where it is, and
+/// whoever has it writes of it. To whom it was addressed stays known, and so does the key of its sender.
+fn hand_over(step: &Step<'_>, message: MessageId, to: AgentId) -> Result<(), FoldError> {
+    let place = place(step, message)?;
+    if *step.agent()?.as_bytes() != place.target {
+        return Err(FoldError::WrongStream(step.event.stream));
+    }
+    if !place.waiting {
+        return Err(FoldError::NotWaiting(message));
+    }
+    let principal: Option<String> =
+        step.find("SELECT principal FROM sender WHERE id = ?1", [place.sender], |row| row.get(0))?;
+    let sender = waiting::sender(step, to.as_bytes(), &principal.unwrap_or_default())?;
+    step.run(
+        "UPDATE message SET target = ?2, sender = ?3, addressed = coalesce(addressed, target)
+         WHERE accepted_pos = ?1",
+        params![place.pos, to.as_bytes(), sender],
+    )?;
+    waiting::end(step, &place)?;
+    waiting::serve(step, &place)?;
+    count(step, &place, &place.state, -1)?;
+    let moved = Place { target: *to.as_bytes(), sender, ..place };
+    waiting::begin(step, &moved)?;
+    count(step, &moved, &moved.state, 1)
 }
 
 /// Takes a message off the list of those that were given up. What happened to it stays as it is.

@@ -14,7 +14,7 @@ const AGENTS: &str = "
     SELECT agent.id, agent.tenant, agent.name, agent.session, agent.generation, agent.manifest, agent.desired,
            agent.desired_generation, agent.desired_reason, agent.phase, agent.epoch, agent.process, agent.shim,
            agent.cgroup, agent.continuity, agent.restarts, agent.status, agent.reason, agent.declared_at,
-           agent.healthy, epoch.started_at, epoch.output_bytes, epoch.consumed
+           agent.healthy, epoch.started_at, epoch.output_bytes, epoch.consumed, agent.set_id, agent.removal
     FROM agent LEFT JOIN epoch ON epoch.agent = agent.id AND epoch.epoch = agent.epoch";
 
 fn agent(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
@@ -46,6 +46,8 @@ fn agent(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
         consumed: maybe_uint(row, 22)?.unwrap_or(0),
         healthy: row.get(19)?,
         events: 0,
+        set: row.get::<_, Option<_>>(23)?.map(AgentId::from_bytes),
+        removal: row.get(24)?,
     })
 }
 
@@ -70,6 +72,20 @@ impl Reader {
                 "SELECT id FROM agent WHERE phase = 'retired'
                      AND EXISTS (SELECT 1 FROM waiting_total WHERE target = agent.id AND messages > 0)
                  ORDER BY id",
+            )?
+            .query_map([], |row| row.get(0).map(AgentId::from_bytes))?
+            .collect()
+        })
+    }
+
+    /// The retired agents of which not all that they owned is gone yet.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn retired_with_removal(&self) -> Result<Vec<AgentId>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT id FROM agent WHERE removal IS NOT NULL AND phase = 'retired' ORDER BY id",
             )?
             .query_map([], |row| row.get(0).map(AgentId::from_bytes))?
             .collect()

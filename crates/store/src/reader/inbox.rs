@@ -22,7 +22,7 @@ pub enum InboxFilter {
 /// A message with the event that holds its envelope.
 pub(super) const MESSAGES: &str = "
     SELECT message.accepted_pos, event.body, message.receipts, message.state, message.waiting, message.epoch,
-           message.reason, message.expires, message.given_up, message.dropped
+           message.reason, message.expires, message.given_up, message.dropped, message.target
     FROM message JOIN event ON event.pos = message.accepted_pos";
 
 pub(super) fn message(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
@@ -35,9 +35,13 @@ pub(super) fn message(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
     let state: String = row.get(3)?;
     let state = Rung::from_word(&state)
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(3, state.clone(), Type::Text))?;
+    let mut envelope = *envelope;
+    let addressed = envelope.target;
+    envelope.target = AgentId::from_bytes(row.get(10)?);
     Ok(MessageRow {
         accepted_pos: uint(row, 0)?,
-        envelope: *envelope,
+        envelope,
+        addressed,
         receipts,
         state,
         waiting: row.get(4)?,
@@ -89,6 +93,27 @@ impl Reader {
         })?;
         found.reverse();
         Ok(found)
+    }
+
+    /// The newest messages to a set, those that its replicas have included, in the order of their acceptance: the newest
+    /// last.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn inbox_of_set(&self, set: &AgentId, rows: usize) -> Result<Vec<MessageRow>, ReadError> {
+        let sql =
+            format!("{MESSAGES} WHERE message.addressed = ?1 ORDER BY message.accepted_pos DESC LIMIT ?2");
+        let handed: Vec<MessageRow> = self.with(|conn| {
+            conn.prepare_cached(&sql)?.query_map(params![set.as_bytes(), limit(rows)], message)?.collect()
+        })?;
+        // One that came back is listed by both.
+        let mut all: std::collections::BTreeMap<u64, MessageRow> =
+            self.inbox_newest(set, rows)?.into_iter().map(|row| (row.accepted_pos, row)).collect();
+        all.extend(handed.into_iter().map(|row| (row.accepted_pos, row)));
+        while all.len() > rows {
+            all.pop_first();
+        }
+        Ok(all.into_values().collect())
     }
 
     /// The waiting messages of an agent after position `after_pos`, in the order of their acceptance, without their
@@ -234,7 +259,7 @@ impl Reader {
         key: &str,
     ) -> Result<Option<MessageRow>, ReadError> {
         let sql = format!(
-            "{MESSAGES} WHERE message.key = ?3 AND message.sender =
+            "{MESSAGES} WHERE message.key = ?3 AND message.keyed =
                  (SELECT id FROM sender WHERE target = ?1 AND principal = ?2)"
         );
         self.with(|conn| {

@@ -28,17 +28,18 @@ impl Reader {
                 native_id: None,
                 opened_in: None,
                 resumable: false,
+                closable: false,
                 program: None,
                 failure,
             };
             if let Some(pos) = opened_pos {
-                let Fact::SessionOpened { epoch, native_id, program, resumable, .. } =
+                let Fact::SessionOpened { epoch, native_id, program, resumable, closable, .. } =
                     event_at(conn, pos)?.fact
                 else {
                     return Ok(Some(row));
                 };
                 (row.native_id, row.opened_in) = (Some(native_id), Some(epoch));
-                (row.program, row.resumable) = (program, resumable);
+                (row.program, row.resumable, row.closable) = (program, resumable, closable);
             }
             Ok(Some(row))
         })

@@ -1,14 +1,16 @@
 //! Messages: how far each has come, what waits, which turns are open.
 
-use edgeplane_types::{Authority, Channel, Envelope, Epoch, MessageId, Receipt, Rung, Timestamp};
+use edgeplane_types::{AgentId, Authority, Channel, Envelope, Epoch, MessageId, Receipt, Rung, Timestamp};
 
 /// A message and how far it has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageRow {
     /// Position of its acceptance in the record; the cursor of an inbox.
     pub accepted_pos: u64,
-    /// Everything but its content.
+    /// Everything but its content. Its target is who has it: the replica, of a message to a set that was handed to one.
     pub envelope: Envelope,
+    /// To whom it was addressed, as the envelope said when it was accepted.
+    pub addressed: AgentId,
     /// The rungs it has reached, in the order of the record.
     pub receipts: Vec<Receipt>,
     /// The newest of them.

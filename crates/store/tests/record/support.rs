@@ -105,6 +105,7 @@ pub(crate) fn declared(number: u8, name: &str) -> Fact {
         generation: Generation(1),
         manifest_digest: text_body("manifest").digest().to_string(),
         desired: Desired::Running,
+        set: None,
     }
 }
 

@@ -105,6 +105,53 @@ pub struct ChangeParams {
     pub reason: Option<String>,
 }
 
+/// Retires an agent with all that it owns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetireParams {
+    /// Name or id.
+    pub agent: String,
+    /// Why, for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Digest of a plan of `runtime/retirement.plan`: what that says is removed, and nothing is done if it is not what the
+    /// agent owns now.
+    pub plan: String,
+}
+
+/// What an agent owns, and what becomes of it when it is retired with its belongings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RetirementPlan {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub agent_id: AgentId,
+    /// SHA-256 of what is removed, to be named when it is done.
+    pub digest: String,
+    /// What is removed.
+    pub removes: Vec<Belonging>,
+    /// What stays.
+    pub stays: Vec<Belonging>,
+    /// The same of its replicas, if it is a set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<RetirementPlan>,
+}
+
+/// One kind of what an agent owns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Belonging {
+    /// Which: `recordings`, `folder`, `memory`, `schedules`, `messages`, `dead_letters`, `actions`, `program`, `topics`,
+    /// `record`, `workspace`.
+    pub kind: String,
+    /// How many there are.
+    pub count: u64,
+    /// Their bytes on this machine, as far as they were looked at. Not part of what the digest is of, because they grow.
+    pub bytes: u64,
+    /// Names or places, the first 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
 /// Where an agent stands after a request; the change itself may still be under way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeResult {
@@ -210,6 +257,23 @@ pub struct AgentStatus {
     pub hooks: Option<HooksView>,
     /// All seven identities.
     pub identities: Identities,
+    /// Its replicas, if it is a set of agents that share its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<ReplicasView>,
+    /// The name of the set whose replica it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+}
+
+/// The replicas of a set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplicasView {
+    /// How many there are meant to be.
+    pub wanted: u32,
+    /// How many run.
+    pub running: u32,
+    /// Their names, in order.
+    pub names: Vec<String>,
 }
 
 /// Whether a program's hooks report to the node, and what they said last.

@@ -131,6 +131,9 @@ pub struct MessageView {
     pub message_id: MessageId,
     /// The agent it is for.
     pub agent: String,
+    /// The replica that has it, if it is for a set and was handed to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica: Option<String>,
     /// Its kind.
     pub channel: Channel,
     /// The way it came in.

@@ -267,6 +267,11 @@ impl<L: Send + 'static> Node<L> {
         let event = match method.as_str() {
             "agent/session.start" => serde_json::from_value(params).map(Event::Started),
             "agent/message.deliver" => serde_json::from_value(params).map(Event::Delivered),
+            // What this agent keeps it has kept already, each note when it was made: its epoch may end.
+            "agent/session.closing" => {
+                self.notify("agent/session.closed", &json!({}));
+                return None;
+            }
             "agent/session.stop" => Ok(Event::Stopped),
             // Of a newer protocol and not meant for this agent.
             _ => return None,

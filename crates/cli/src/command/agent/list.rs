@@ -83,7 +83,10 @@ fn row(agent: &AgentView, now: Timestamp) -> [String; 9] {
     let up = status.started_at.filter(|_| lives).map(|start| human_millis(now.millis_since(start)));
     [
         cell(name(agent)),
-        phase(status.phase),
+        match &status.replicas {
+            Some(set) => format!("{} {}/{}", phase(status.phase), set.running, set.wanted),
+            None => phase(status.phase),
+        },
         if lives { word(status.activity) } else { String::new() },
         status.epoch.to_string(),
         status.restarts.to_string(),

@@ -170,6 +170,7 @@ impl Actor {
             program: None,
             lost,
             resumable: true,
+            closable: false,
             details_digest,
             details_bytes,
         };

@@ -1,5 +1,6 @@
 //! Declaring agents and their schedules: parsed, checked against the node, and taken whole or not at all.
 
+mod replicas;
 mod schedules;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -7,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
     Driver, FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm, SourceFile,
-    Sourced, parse_set,
+    Sourced, StateKind, parse_set,
 };
 use edgeplane_types::{
     AgentName, Desired, ErrorName, Fact, Generation, Phase, StreamName, Tenant, fact::Cause,
@@ -97,6 +98,10 @@ impl Plan {
     fn note(&self) -> Option<String> {
         let (handle, _) = self.known.as_ref()?;
         let runs = matches!(handle.summary.borrow().phase, Phase::Running | Phase::Frozen);
+        if handle.profile().replicas.is_some() {
+            let note = "each replica takes it up with its next epoch".to_owned();
+            return (runs && self.concerns_program).then_some(note);
+        }
         (runs && self.concerns_program)
             .then(|| format!("takes effect with `edgeplane agent restart {}`", handle.name))
     }
@@ -171,6 +176,10 @@ fn read(
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
 fn not_served(manifest: &Manifest) -> Option<&'static str> {
     let spec = &manifest.spec;
+    if spec.state == StateKind::Stateless && matches!(spec.driver, Driver::Terminal { .. }) {
+        // Nothing on a screen says for certain that a task is over.
+        return Some("spec.state: stateless with a terminal, which says no end of a task,");
+    }
     if spec.delivery.open_turn == OpenTurn::Ask {
         return Some("spec.delivery.openTurn: ask");
     }
@@ -214,6 +223,7 @@ async fn plan(session: &Session, manifests: Vec<Manifest>) -> Result<Vec<Plan>, 
             }
         }
         let known = session.shared.agent(&Tenant::default(), manifest.metadata.name.as_str()).ok();
+        replicas::check(session, &manifest, known.as_ref(), &in_set)?;
         let plan = match known {
             None => Plan {
                 manifest: Arc::new(manifest),
@@ -272,6 +282,7 @@ async fn create(
             tenant: Tenant::default(),
             session_id: shared.record.mint().id(),
             declared_at: shared.record.now(),
+            set: None,
         };
         let desired = match plan.manifest.spec.run {
             RunState::Running => Desired::Running,
@@ -286,6 +297,7 @@ async fn create(
             generation: Generation(1),
             manifest_digest,
             desired,
+            set: None,
         };
         shared.record.add(&mut draft, StreamName::Agent(identity.id), origin, fact);
         if let Some(schedules) = schedules.iter().find(|schedules| schedules.agent == identity.name) {

@@ -89,6 +89,11 @@ fn check_same(session: &Session) -> Result<(), RpcError> {
 }
 
 impl Question<'_> {
+    /// Whether this agent is a replica of the set that was asked.
+    fn is_replica(&self, id: AgentId) -> bool {
+        self.session.shared.agent_by_id(id).is_some_and(|agent| agent.set == Some(self.asked.id))
+    }
+
     /// Waits for the answer, or until it is certain that none comes, or until the time is over.
     async fn wait(
         self,
@@ -123,7 +128,7 @@ impl Question<'_> {
     async fn hear(&self, live: &mut Receiver<CommittedEvent>, pieces: bool) -> Result<(), RpcError> {
         let is_near = |committed: &CommittedEvent| match committed.event.stream {
             StreamName::Agent(id) => {
-                let is_theirs = id == self.asked.id || Some(id) == self.asker;
+                let is_theirs = id == self.asked.id || Some(id) == self.asker || self.is_replica(id);
                 is_theirs && (pieces || !committed.event.fact.is_piece())
             }
             StreamName::Node(_) | StreamName::Workspace(_) => false,

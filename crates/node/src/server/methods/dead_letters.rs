@@ -74,7 +74,7 @@ fn not_all(session: &Session) -> RpcError {
 }
 
 fn named_view(session: &Session, row: MessageRow) -> Result<MessageView, RpcError> {
-    let target = row.envelope.target;
+    let target = row.addressed;
     let found = agent_row(session, target)?;
     let name = found.map_or_else(|| target.to_string(), |agent| agent.name.to_string());
     messages::view(&session.shared.record, row, &name)

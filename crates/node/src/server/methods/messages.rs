@@ -166,6 +166,7 @@ fn speaks_of(committed: &edgeplane_store::CommittedEvent, id: MessageId) -> bool
         | Fact::MessageRejected { message_id, .. }
         | Fact::MessageExpired { message_id }
         | Fact::MessageRequeued { message_id }
+        | Fact::MessageAssigned { message_id, .. }
         | Fact::MessageAmbiguous { message_id, .. }
         | Fact::MessageDeadLettered { message_id, .. } => *message_id == id,
         _ => false,
@@ -182,7 +183,13 @@ pub(in crate::server) async fn inbox(
     let rows = usize::try_from(params.limit.clamp(1, LIST_MAX)).unwrap_or(1);
     let record = &session.shared.record;
     let found = if params.all {
-        record.read(move |reader| reader.inbox_newest(&id, rows)).await?
+        let is_set = agent.profile().replicas.is_some();
+        record
+            .read(move |reader| match is_set {
+                true => reader.inbox_of_set(&id, rows),
+                false => reader.inbox_newest(&id, rows),
+            })
+            .await?
     } else {
         record.read(move |reader| reader.next_waiting(&id, rows)).await?
     };
@@ -201,9 +208,9 @@ pub(in crate::server) async fn get(
 ) -> Result<MessageView, RpcError> {
     let record = &session.shared.record;
     let row = visible(session, params.message_id)?;
-    let target = row.envelope.target;
-    let found = record.look_up(|reader| reader.agent_by_id(&target))?;
-    let name = found.map_or_else(|| target.to_string(), |agent| agent.name.to_string());
+    let (target, addressed) = (row.envelope.target, row.addressed);
+    let found = record.look_up(|reader| reader.agent_by_id(&addressed))?;
+    let name = found.map_or_else(|| addressed.to_string(), |agent| agent.name.to_string());
     let held = agent(session, &target.to_string())
         .ok()
         .and_then(|agent| agent.profile().held(&row).or_else(|| agent.held(&row)));
@@ -242,9 +249,14 @@ pub(super) fn view(record: &Record, row: MessageRow, agent: &str) -> Result<Mess
         Some(StoredBody::Erased { .. }) | None => None,
     };
     let accepted = row.receipts.first().map(|receipt| receipt.at);
+    let replica = match envelope.target == row.addressed {
+        true => None,
+        false => record.look_up(|reader| reader.agent_by_id(&envelope.target))?.map(|of| of.name.to_string()),
+    };
     Ok(MessageView {
         message_id: envelope.id,
         agent: agent.to_owned(),
+        replica,
         channel: envelope.channel,
         ingress: envelope.ingress,
         source: envelope.source.principal.clone(),

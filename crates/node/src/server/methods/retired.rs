@@ -108,6 +108,8 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         healthy: None,
         hooks: None,
         identities: identities(session, remains),
+        replicas: None,
+        set: None,
     }
 }
 

@@ -18,7 +18,7 @@ use edgeplane_wire::{
     shim::OutputStream,
 };
 
-use super::{Session, agent, check_owner};
+use super::{Session, agent_itself, check_no_set, check_owner};
 use crate::{
     agent::Command,
     gate::Asked,
@@ -52,7 +52,7 @@ pub(in crate::server) async fn attach(
     session: &Session,
     params: AttachParams,
 ) -> Result<AttachResult, RpcError> {
-    let handle = agent(session, &params.agent)?;
+    let handle = agent_itself(session, &params.agent)?;
     let action = if params.control { PolicyAction::Control } else { PolicyAction::Attach };
     session.shared.gate.decide(&session.shared, &Asked::act(action, &session.caller, &handle))?;
     let origin = Origin::actor(session.caller.actor());
@@ -92,7 +92,7 @@ pub(in crate::server) async fn snapshot(
     session: &Session,
     params: &AgentParams,
 ) -> Result<SnapshotResult, RpcError> {
-    let handle = agent(session, &params.agent)?;
+    let handle = agent_itself(session, &params.agent)?;
     check_owner(session, handle.id)?;
     handle.ask(Command::Snapshot).await?
 }
@@ -104,6 +104,9 @@ pub(in crate::server) async fn recording(
     let id = agent_id(session, &params.agent)?;
     check_owner(session, id)?;
     let live = session.shared.agent(&Tenant::default(), &id.to_string()).ok();
+    if let Some(handle) = &live {
+        check_no_set(session, handle)?;
+    }
     let newest = match &live {
         Some(handle) => handle.summary.borrow().epoch,
         None => {

@@ -7,7 +7,7 @@ mod entry;
 mod shorten;
 
 use edgeplane_store::{CommittedEvent, ReadError, Reader};
-use edgeplane_types::{Epoch, ErrorName, MessageId, StreamName};
+use edgeplane_types::{AgentId, Epoch, ErrorName, MessageId, StreamName};
 use edgeplane_wire::{
     api::report::{Detail, Spoken, TRANSCRIPT_MAX, TranscriptEntry, TranscriptParams, TranscriptResult},
     rpc::RpcError,
@@ -61,7 +61,7 @@ pub(in crate::server) async fn read(
     let TranscriptParams { agent: _, after, limit, epoch, message_id, detail } = params;
     let limit = usize::try_from(limit.unwrap_or(LIMIT).clamp(1, TRANSCRIPT_MAX)).unwrap_or(1);
     let wanted = Wanted { epoch, message_id, detail, limit };
-    let stream = StreamName::Agent(id);
+    let stream = StreamName::Agent(of_the_one_that_has(session, id, message_id)?);
     let read = move |reader: &Reader| {
         let from = match (after, message_id) {
             (Some(after), _) => Some(after),
@@ -74,6 +74,17 @@ pub(in crate::server) async fn read(
         }
     };
     session.shared.record.read(read).await
+}
+
+/// The replica that has a message to a set: what it did with it stands in its stream.
+fn of_the_one_that_has(
+    session: &Session,
+    id: AgentId,
+    message_id: Option<MessageId>,
+) -> Result<AgentId, RpcError> {
+    let Some(message_id) = message_id else { return Ok(id) };
+    let row = session.shared.record.look_up(|reader| reader.message(&message_id))?;
+    Ok(row.filter(|row| row.addressed == id).map_or(id, |row| row.envelope.target))
 }
 
 /// The number after which everything stands that belongs to a message: none of it is older than its acceptance.

@@ -73,7 +73,7 @@ fn look(reader: &Reader, row: &MessageRow) -> Result<Findings, ReadError> {
             Err(error) => return Err(error),
         },
     };
-    let stream = StreamName::Agent(envelope.target);
+    let stream = StreamName::Agent(row.addressed);
     let chain = reader.verify_chain(&stream, row.accepted_pos, CHAIN_EVENTS_MAX)?;
     Ok(Findings { content, chain })
 }

@@ -3,15 +3,14 @@
 //! A lane is one sender's messages of one priority and authority. The next message of an inbox is the oldest of the lane whose
 //! sender was served longest ago, so each step here touches a few rows however much waits.
 
-use edgeplane_types::Envelope;
 use rusqlite::params;
 
 use super::{FoldError, Place, Step};
 use crate::sqlite::int;
 
-/// The number of the message's sender in its inbox: the position of the first message from there.
-pub(super) fn sender(step: &Step<'_>, envelope: &Envelope) -> Result<i64, FoldError> {
-    let (target, principal) = (envelope.target.as_bytes(), envelope.source.principal.as_str());
+/// The number of a sender in an inbox: the position of the first message from there. A message that is handed over may
+/// bring several senders at one position, but never two of one inbox.
+pub(super) fn sender(step: &Step<'_>, target: &[u8; 16], principal: &str) -> Result<i64, FoldError> {
     let known = step.find(
         "SELECT id FROM sender WHERE target = ?1 AND principal = ?2",
         params![target, principal],

@@ -95,8 +95,10 @@ impl Question<'_> {
     /// of which it is not proven that it is that agent's.
     fn reply(&self) -> Result<Option<MessageRow>, RpcError> {
         let Some(asker) = self.asker.filter(|id| self.session.caller.is_agent(*id)) else { return Ok(None) };
-        let asked = self.asked.id;
-        let principal = SafeLabel::from(&self.asked.name);
+        // Of a set, the replica that has the question answers it.
+        let asked = self.row()?.envelope.target;
+        let known = self.session.shared.agent_by_id(asked);
+        let principal = SafeLabel::from(known.as_ref().map_or(&self.asked.name, |agent| &agent.name));
         self.session.shared.record.look_up(|reader| {
             reader.first_reply(&self.id, (&asker, &principal), |row| {
                 let source = &row.envelope.source;

@@ -1,7 +1,7 @@
 //! What the asked agent reports while it has a question, in the order of the record.
 
 use edgeplane_store::{ReadError, Reader, StoredBody};
-use edgeplane_types::{Authority, ErrorName, Fact, MessageId, SafeLabel, StreamName};
+use edgeplane_types::{AgentId, Authority, ErrorName, Fact, MessageId, SafeLabel, StreamName};
 use edgeplane_wire::{
     api::message::AskPart,
     rpc::{self, RpcError},
@@ -19,6 +19,8 @@ const PAGE_BYTES: usize = 4 << 20;
 pub(super) struct Parts {
     /// Number in the agent's stream of the next event to look at.
     from_seq: u64,
+    /// Whose stream that is: that of the agent which has the question.
+    of: AgentId,
     /// How many were passed on.
     count: u64,
     /// Whether a rule keeps them from the one who asked.
@@ -41,12 +43,13 @@ impl Parts {
             let at = reader.events_from_pos(row.accepted_pos, 1, &[])?;
             Ok(at.first().map(|committed| committed.event.seq))
         })?;
-        Ok(Self { from_seq: seq.unwrap_or(1), count: 0, is_refused: false })
+        Ok(Self { from_seq: seq.unwrap_or(1), of: question.asked.id, count: 0, is_refused: false })
     }
 
     /// Passes on what was reported up to a position and was not passed on before.
     pub(super) async fn pass_on(&mut self, question: &Question<'_>, upto_pos: u64) -> Result<(), RpcError> {
-        let stream = StreamName::Agent(question.asked.id);
+        self.follow_the_question(question)?;
+        let stream = StreamName::Agent(self.of);
         loop {
             let (from_seq, id) = (self.from_seq, question.id);
             let record = &question.session.shared.record;
@@ -59,6 +62,35 @@ impl Parts {
                 return Ok(());
             }
         }
+    }
+
+    /// Goes on in the stream of the replica that has the question, from where that was handed to it.
+    fn follow_the_question(&mut self, question: &Question<'_>) -> Result<(), RpcError> {
+        let id = question.id;
+        let found = question.session.shared.record.look_up(|reader| {
+            let Some(row) = reader.message(&id)? else { return Ok(None) };
+            let has = row.envelope.target;
+            if has == self.of {
+                return Ok(None);
+            }
+            let stream = StreamName::Agent(has);
+            // The first of its events behind the question: they are in the order of the record.
+            let (mut low, mut high) =
+                (1, reader.stream_head(&stream)?.map_or(0, |head| head.seq).saturating_add(1));
+            while low < high {
+                let middle = low.midpoint(high);
+                let at = reader.events(&stream, middle, 1)?;
+                match at.first() {
+                    Some(committed) if committed.pos < row.accepted_pos => low = middle.saturating_add(1),
+                    _ => high = middle,
+                }
+            }
+            Ok(Some((has, low)))
+        })?;
+        if let Some((has, from_seq)) = found {
+            (self.of, self.from_seq) = (has, from_seq);
+        }
+        Ok(())
     }
 
     async fn send(&mut self, question: &Question<'_>, kind: SafeLabel, words: Words) -> Result<(), RpcError> {
