@@ -1,5 +1,5 @@
 //! Last words: a program is told that its epoch ends, why, and how long it has, and what it saves is kept.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::panic, reason = "a test that cannot go on ends at once")]
 
 use std::fs;
 

@@ -133,10 +133,6 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         | Request::SchedulePause(_)
         | Request::ScheduleResume(_)
         | Request::ScheduleRemove(_) => schedules(session, request).await,
-        Request::RuleList(_) => raw(methods::policy::list(session)),
-        Request::DecisionExplain(params) => raw(methods::policy::explain(session, &params)?),
-        Request::RuleCheck(params) => raw(methods::policy::check(session, params).await?),
-        Request::RuleReload(_) => raw(methods::policy::reload(session).await),
         Request::AgentAttach(params) => raw(methods::terminals::attach(session, params).await?),
         Request::AgentDetach(params) => raw(methods::terminals::detach(session, &params)?),
         Request::AgentWrite(params) => raw(methods::terminals::write(session, params).await?),
@@ -158,6 +154,17 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::HookReport(params) => raw(methods::reports::hook(session, params).await?),
         Request::StatusReport(params) => raw(methods::reports::status(session, params).await?),
         Request::TranscriptRead(params) => raw(methods::transcript::read(session, params).await?),
+        other => call_about_rules(session, other).await,
+    }
+}
+
+/// Serves what is about rules.
+async fn call_about_rules(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::RuleList(_) => raw(methods::policy::list(session)),
+        Request::DecisionExplain(params) => raw(methods::policy::explain(session, &params)?),
+        Request::RuleCheck(params) => raw(methods::policy::check(session, params).await?),
+        Request::RuleReload(_) => raw(methods::policy::reload(session).await),
         of_messages => call_about_messages(session, of_messages).await,
     }
 }

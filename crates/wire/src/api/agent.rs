@@ -134,7 +134,7 @@ pub struct RetirementPlan {
     pub stays: Vec<Belonging>,
     /// The same of its replicas, if it is a set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replicas: Vec<RetirementPlan>,
+    pub replicas: Vec<Self>,
 }
 
 /// One kind of what an agent owns.

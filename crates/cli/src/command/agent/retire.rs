@@ -109,7 +109,7 @@ fn row(name: &str, belonging: &Belonging, becomes: &str) -> [String; 6] {
         cell(&belonging.kind),
         belonging.count.to_string(),
         if belonging.bytes == 0 { String::new() } else { human_bytes(belonging.bytes) },
-        cell(&format!("{}{more}", shown.join(", "))),
+        cell(format!("{}{more}", shown.join(", "))),
         becomes.to_owned(),
     ]
 }

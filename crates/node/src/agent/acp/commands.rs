@@ -105,6 +105,9 @@ fn signal_name(number: i32) -> String {
     name.to_owned()
 }
 
+/// Serves what a program asks about a command that it had run before.
+type Serve = fn(&mut Actor, (Epoch, u64), &RequestId, ProcessId);
+
 impl Actor {
     /// Whether its program may have commands run: the manifest, the rules and the epoch's shim allow it.
     pub(super) fn serves_commands(&self) -> bool {
@@ -146,7 +149,7 @@ impl Actor {
             self.acp_send(end, 0, &acp::failed(&id, Reason::Params, text));
             return self.acp_offence("a command of another session").await;
         }
-        let (name, ask): (_, fn(&mut Self, (Epoch, u64), RequestId, ProcessId)) = match ask {
+        let (name, serve): (_, Serve) = match ask {
             TerminalAsk::Create(create) => return self.command_create((epoch, end), &id, create),
             TerminalAsk::Output(name) => (name, Self::command_output),
             TerminalAsk::WaitForExit(name) => (name, Self::command_wait),
@@ -156,7 +159,7 @@ impl Actor {
         let known =
             name.parse().ok().filter(|id| self.open_command(*id).is_some_and(|open| !open.is_released));
         match known {
-            Some(command) => ask(self, (epoch, end), id, command),
+            Some(command) => serve(self, (epoch, end), &id, command),
             None => {
                 let text =
                     format!("no terminal `{}` of this session", edgeplane_driver::render::clean(&name));
@@ -213,7 +216,7 @@ impl Actor {
         granted.map(drop).map_err(|error| error.message)
     }
 
-    fn command_output(&mut self, (_, end): (Epoch, u64), id: RequestId, command: ProcessId) {
+    fn command_output(&mut self, (_, end): (Epoch, u64), id: &RequestId, command: ProcessId) {
         let Some(dir) = self.live.as_ref().map(|live| live.place.dir.clone()) else { return };
         let line = match commands::look(&dir, command) {
             Ok(seen) => {
@@ -227,41 +230,41 @@ impl Actor {
                 let reason = ended.as_ref().filter(|_| seen.is_none()).and_then(|end| end.reason.clone());
                 let status = ended.map_or(Value::Null, |end| end.value());
                 let output = reason.unwrap_or(text);
-                acp::succeeded(&id, &json!({ "output": output, "truncated": is_cut, "exitStatus": status }))
+                acp::succeeded(id, &json!({ "output": output, "truncated": is_cut, "exitStatus": status }))
             }
-            Err(error) => acp::failed(&id, Reason::Internal, &chain(&error)),
+            Err(error) => acp::failed(id, Reason::Internal, &chain(&error)),
         };
         self.acp_send(end, 0, &line);
     }
 
-    fn command_wait(&mut self, (_, end): (Epoch, u64), id: RequestId, command: ProcessId) {
+    fn command_wait(&mut self, (_, end): (Epoch, u64), id: &RequestId, command: ProcessId) {
         let ended = self.open_command(command).and_then(|open| open.end.clone());
         if let Some(ended) = ended {
-            return self.acp_send(end, 0, &acp::succeeded(&id, &ended.value()));
+            return self.acp_send(end, 0, &acp::succeeded(id, &ended.value()));
         }
         let waiting = self.open_command(command).map_or(0, |open| open.waits.len());
         if waiting >= RUNNING_MAX {
             let text = "too many requests wait for this terminal";
-            return self.acp_send(end, 0, &acp::failed(&id, Reason::Internal, text));
+            return self.acp_send(end, 0, &acp::failed(id, Reason::Internal, text));
         }
         self.note_asked(command, &format!("wait {end}"));
         if let Some(open) = self.open_command_mut(command) {
-            open.waits.push((end, id));
+            open.waits.push((end, id.clone()));
         }
     }
 
-    fn command_kill(&mut self, (_, end): (Epoch, u64), id: RequestId, command: ProcessId) {
+    fn command_kill(&mut self, (_, end): (Epoch, u64), id: &RequestId, command: ProcessId) {
         self.end_command(command);
-        self.acp_send(end, 0, &acp::succeeded(&id, &json!({})));
+        self.acp_send(end, 0, &acp::succeeded(id, &json!({})));
     }
 
-    fn command_release(&mut self, (_, end): (Epoch, u64), id: RequestId, command: ProcessId) {
+    fn command_release(&mut self, (_, end): (Epoch, u64), id: &RequestId, command: ProcessId) {
         self.end_command(command);
         self.note_asked(command, "release");
         if let Some(open) = self.open_command_mut(command) {
             open.is_released = true;
         }
-        self.acp_send(end, 0, &acp::succeeded(&id, &json!({})));
+        self.acp_send(end, 0, &acp::succeeded(id, &json!({})));
         self.forget_command(command);
     }
 
