@@ -117,6 +117,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::DescribeApi(args) => describe::run(&args, context),
         Command::Completion(args) => completion::run(&args, context),
         Command::Watchdog(args) => daemon::watchdog::run(&args, context),
+        Command::TrialKeeper(args) => agent::probe::keeper::run(&args, context),
     }
 }
 
