@@ -1,5 +1,4 @@
 //! Programs that end with each turn: one process for each message, with one session over processes, epochs and daemons.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::path::{Path, PathBuf};
 
