@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The heavy checks in full: thousands of deaths at the steps of delivery, a flood of messages under dying daemons.
+# The heavy checks in full: thousands of deaths at the steps of delivery, a flood of messages under dying daemons,
+# and every template with its real program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,3 +11,7 @@ scripts/setup.sh
 export EDGEPLANE_DEATHS="${EDGEPLANE_DEATHS:-5000}" EDGEPLANE_FLOOD="${EDGEPLANE_FLOOD:-100000}"
 echo "$EDGEPLANE_DEATHS deaths, $EDGEPLANE_FLOOD messages"
 cargo nextest run --workspace -E 'binary(deaths) or binary(flood)'
+
+# Every template with its real program, also the two that are large.
+scripts/agents.sh all
+EDGEPLANE_REQUIRE_AGENTS=all cargo nextest run --workspace -E 'binary(real_templates)'

@@ -13,6 +13,8 @@
 //! ```
 
 mod homes;
+mod host;
+mod more;
 
 use std::{
     env,
@@ -23,6 +25,8 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 pub use homes::CodexMode;
+pub use host::Host;
+pub use more::More;
 
 /// What pins the programs; the folder they are in is named by its digest.
 const LOCK: &[u8] = include_bytes!("../agents/package-lock.json");
@@ -30,7 +34,7 @@ const LOCK: &[u8] = include_bytes!("../agents/package-lock.json");
 /// How much of the digest is in the folder's name, in bytes.
 const NAME_BYTES: usize = 8;
 
-/// Set to 1 where a test may not do without the programs.
+/// Set to 1 where a test may not do without the programs, and to `all` where it may not do without the large ones either.
 const REQUIRED: &str = "EDGEPLANE_REQUIRE_AGENTS";
 
 /// Why there are no programs.
@@ -40,10 +44,12 @@ pub enum Absent {
     #[error("neither XDG_CACHE_HOME nor HOME is set, so the agent programs cannot be looked for")]
     NoCache,
     /// They are not installed.
-    #[error("the agent programs are not in `{folder}`: run `scripts/agents.sh`")]
+    #[error("the agent programs are not in `{folder}`: run `{how}`")]
     NotInstalled {
         /// Where they would be.
         folder: PathBuf,
+        /// What installs them.
+        how: &'static str,
     },
     /// They are installed, but not for this machine.
     #[error("`{path}` is missing: the agent programs are not to be had for this machine")]
@@ -77,14 +83,9 @@ impl Programs {
     /// # Errors
     /// If they are not there.
     pub fn find() -> Result<Self, Absent> {
-        let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-        let cache = cache.ok_or(Absent::NoCache)?;
-        let name: String =
-            Sha256::digest(LOCK).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
-        let folder = cache.join("edgeplane/agents").join(name);
+        let folder = installed(LOCK)?;
         if !folder.is_dir() {
-            return Err(Absent::NotInstalled { folder });
+            return Err(Absent::NotInstalled { folder, how: "scripts/agents.sh" });
         }
         let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
         let modules = folder.join("node_modules");
@@ -101,23 +102,17 @@ impl Programs {
     /// The programs, or none with a loud word on what is not tested.
     ///
     /// # Panics
-    /// If there are none and `EDGEPLANE_REQUIRE_AGENTS` is 1.
+    /// If there are none and `EDGEPLANE_REQUIRE_AGENTS` is 1 or `all`.
     #[must_use]
     pub fn find_or_skip(what: &str) -> Option<Self> {
-        match Self::find() {
-            Ok(programs) => Some(programs),
-            Err(absent) if env::var_os(REQUIRED).is_some_and(|value| value == "1") => {
-                panic!("{what}: {absent}")
-            }
-            Err(absent) => {
-                // Captured by the test runner and shown with the test.
-                #[expect(clippy::print_stderr, reason = "a test that shows nothing must say so")]
-                {
-                    eprintln!("SKIPPED: {what}: {absent}");
-                }
-                None
-            }
-        }
+        or_skip(Self::find(), what, &["1", "all"])
+    }
+
+    /// The folders of commands, as a person's PATH would have them: the pinned node first.
+    #[must_use]
+    pub fn path(&self) -> Vec<PathBuf> {
+        let claude = self.claude.parent().map(Path::to_owned);
+        [self.node.clone(), self.modules.join(".bin")].into_iter().chain(claude).collect()
     }
 
     /// A script of an npm package, run by the pinned node.
@@ -170,6 +165,33 @@ impl Launch {
     pub fn with_env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self
+    }
+}
+
+/// Where the programs of a list are installed, if they are.
+fn installed(list: &[u8]) -> Result<PathBuf, Absent> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    let name: String =
+        Sha256::digest(list).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    Ok(cache.ok_or(Absent::NoCache)?.join("edgeplane/agents").join(name))
+}
+
+/// What was found, or nothing with a loud word; `required` are the values of the variable that forbid that.
+fn or_skip<T>(found: Result<T, Absent>, what: &str, required: &[&str]) -> Option<T> {
+    let is_required =
+        || env::var_os(REQUIRED).is_some_and(|value| required.iter().any(|word| value == *word));
+    match found {
+        Ok(found) => Some(found),
+        Err(absent) if is_required() => panic!("{what}: {absent}"),
+        Err(absent) => {
+            // Captured by the test runner and shown with the test.
+            #[expect(clippy::print_stderr, reason = "a test that shows nothing must say so")]
+            {
+                eprintln!("SKIPPED: {what}: {absent}");
+            }
+            None
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod alone;
 mod callers;
 mod connection;
 mod evidence;
+mod facts;
 pub mod forgery;
 mod manifests;
 pub mod model;

@@ -114,6 +114,8 @@ pub(crate) enum Command {
     Hook(command::hook::HookArgs),
     #[command(name = "__watchdog", hide = true)]
     Watchdog(command::daemon::watchdog::WatchdogArgs),
+    #[command(name = "__trial", hide = true)]
+    TrialKeeper(command::agent::probe::keeper::KeeperArgs),
 }
 
 /// The commands that programs call many times a second, without the words of all the others.
@@ -208,7 +210,9 @@ mod tests {
         let mut examples = Vec::new();
         each_leaf(&command, "edgeplane", &mut |path, command| {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            examples.extend(after.lines().filter_map(|line| Some((path.to_owned(), example(line)?))));
+            let lines = after.lines().filter(|line| line.starts_with("  "));
+            let commands = lines.flat_map(|line| line.split(" && ")).flat_map(|line| line.split(" | "));
+            examples.extend(commands.filter_map(|command| Some((path.to_owned(), example(command)?))));
         });
         assert!(examples.len() > 40, "{}", examples.len());
         for (path, words) in examples {
@@ -218,9 +222,9 @@ mod tests {
         }
     }
 
-    /// The words of `edgeplane …` in a line, up to a redirection, a pipe or the explanation.
+    /// The words of `edgeplane …` in a command, up to a redirection, a pipe or the explanation.
     fn example(line: &str) -> Option<Vec<String>> {
-        let start = line.find("edgeplane ").filter(|_| line.starts_with("  "))?;
+        let start = line.find("edgeplane ")?;
         let mut words = vec![String::new()];
         let mut quote = None;
         let mut chars = line.get(start..)?.chars().peekable();

@@ -119,6 +119,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Completion(args) => completion::run(&args, context),
         Command::Hook(args) => Ok(hook::run(args, context)),
         Command::Watchdog(args) => daemon::watchdog::run(&args, context),
+        Command::TrialKeeper(args) => agent::probe::keeper::run(&args, context),
     }
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """An AutoGen agent: edgeplane_agent.py beside it speaks to the node, `answer` is yours."""
 
+from edgeplane_agent import serve  # first: what the others print while they load is no part of the protocol
+
 import asyncio
 import os
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-
-from edgeplane_agent import serve
 
 client = OpenAIChatCompletionClient(model=os.environ.get("OPENAI_MODEL", "gpt-4o-mini"))
 assistant = AssistantAgent("assistant", model_client=client)

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """A LangGraph graph as an agent: edgeplane_agent.py beside it speaks to the node, `answer` is yours."""
 
+from edgeplane_agent import serve  # first: what the others print while they load is no part of the protocol
+
+import os
+
+from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from edgeplane_agent import serve
+chat = ChatOpenAI(model=os.environ.get("OPENAI_MODEL", "gpt-4o-mini"))
 
 
 def model(state):
-    """The place for your model: give back its message, such as `init_chat_model(...).invoke(state["messages"])`."""
-    return {"messages": [{"role": "assistant", "content": f"heard: {state['messages'][-1].content}"}]}
+    return {"messages": [chat.invoke(state["messages"])]}
 
 
 builder = StateGraph(MessagesState)

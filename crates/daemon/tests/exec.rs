@@ -1,5 +1,4 @@
 //! Programs that end with each turn: one process for each message, with one session over processes, epochs and daemons.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use edgeplane_testkit::{
     Node, exec,
     peers::{answer, ask},
     signals,
-    wait::eventually,
+    wait::{PATIENCE, eventually},
     words,
 };
 use edgeplane_types::{Activity, Continuity, DeliveryMode, Phase, Rung};
@@ -52,8 +51,7 @@ fn said(node: &Node, words: &str) -> String {
 
 /// The payloads of an agent's events of a kind.
 fn facts(node: &Node, kind: &str) -> Vec<Value> {
-    let events = node.history("coder").into_iter().filter(|event| event.event["type"] == kind);
-    events.map(|event| event.event["payload"].clone()).collect()
+    node.facts("coder", kind)
 }
 
 fn ended(node: &Node) -> usize {
@@ -63,9 +61,7 @@ fn ended(node: &Node) -> usize {
 /// Signals and gives the outcome of the turn.
 fn outcome(node: &Node, words_said: &str) -> Value {
     let message = node.signal_with(&words("coder", words_said, Queue));
-    let turn = || facts(node, "turn.completed").into_iter().find(|turn| turn["message_id"] == message);
-    eventually("the turn is over", || turn().is_some());
-    turn().unwrap()["outcome"].clone()
+    node.turn("coder", &message, PATIENCE)["outcome"].clone()
 }
 
 /// Proves DRV-030, DRV-031, DRV-032.

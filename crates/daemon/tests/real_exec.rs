@@ -1,81 +1,16 @@
 //! Real programs that end with each turn, under a real node, with a scripted model.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::path::Path;
 
 use edgeplane_testkit::{
-    Node,
-    agents::{Launch, Programs},
-    model::{Hold, ModelServer, Reply, Rule, Script},
-    signals,
-    wait::{AGENT_PATIENCE, eventually_within},
-    words,
+    agents::{Host, Launch, Programs},
+    model::{Hold, Reply, Rule, Script},
+    signals, words,
 };
 use edgeplane_types::{Continuity, DeliveryMode};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use DeliveryMode::{Interrupt, Queue};
-
-/// A node with one real agent, and the model that it talks to.
-struct Host {
-    node: Node,
-    server: ModelServer,
-}
-
-fn soon(what: &str, condition: impl FnMut() -> bool) {
-    eventually_within(AGENT_PATIENCE, what, condition);
-}
-
-impl Host {
-    fn start(launch: impl Fn(&Path, u16) -> Launch, preset: &str, script: Script) -> Self {
-        let node = Node::start();
-        let server = ModelServer::start(script);
-        let (home, work) = (node.scratch().join("home"), node.scratch().join("work"));
-        for folder in [&home, &work] {
-            std::fs::create_dir_all(folder).unwrap();
-        }
-        let launch = launch(&home, server.port());
-        let env: serde_json::Map<String, Value> =
-            launch.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        let manifest = json!({
-            "apiVersion": "edgeplane.dev/v1alpha1", "kind": "Agent", "metadata": { "name": "coder" },
-            "spec": { "command": launch.argv, "env": env, "cwd": work, "stop": { "grace": "2s" },
-                      "restart": { "backoff": { "initial": "10ms" } },
-                      "driver": { "type": "exec", "preset": preset } },
-        });
-        node.apply(&manifest.to_string());
-        Self { node, server }
-    }
-
-    fn signal(&self, text: &str) -> String {
-        self.node.signal_with(&words("coder", text, Queue))
-    }
-
-    fn facts(&self, kind: &str) -> Vec<Value> {
-        let events = self.node.history("coder").into_iter().filter(|event| event.event["type"] == kind);
-        events.map(|event| event.event["payload"].clone()).collect()
-    }
-
-    /// The end of a message's turn.
-    fn turn(&self, message: &str) -> Value {
-        let turn = || self.facts("turn.completed").into_iter().find(|turn| turn["message_id"] == message);
-        soon("the turn is over", || turn().is_some());
-        turn().unwrap()
-    }
-
-    /// How often the model was asked this, as the whole text that a session is shown.
-    fn asked(&self, text: &str) -> usize {
-        let end = format!(" on signal]\n{text}");
-        self.server.received_prompts().iter().filter(|prompt| prompt.ends_with(&end)).count()
-    }
-
-    /// Whether the model was shown `before` when it was asked `text`.
-    fn was_shown(&self, text: &str, before: &str) -> bool {
-        let requests = self.server.requests();
-        let last = requests.iter().rfind(|request| request.body.to_string().contains(text)).unwrap();
-        last.body.to_string().contains(before)
-    }
-}
+use DeliveryMode::Interrupt;
 
 /// Everything that a program has to stand.
 fn stands(launch: impl Fn(&Programs, &Path, u16) -> Launch, preset: &str) {
@@ -89,7 +24,11 @@ fn stands(launch: impl Fn(&Programs, &Path, u16) -> Launch, preset: &str) {
         .rule(Rule::on("be slow").reply(Reply::new().text("begun ").hold(&slow).text("ended")))
         .rule(Rule::on("say stop").says("stopped"))
         .rule(Rule::on("and again").says("saffron again"));
-    let mut host = Host::start(|home, port| launch(&programs, home, port), preset, script);
+    let mut host = Host::start(
+        |home, port| launch(&programs, home, port),
+        &json!({ "type": "exec", "preset": preset }),
+        script,
+    );
 
     // Two turns with a use of a tool between them, and the daemon dead between the two processes.
     let first = host.turn(&host.signal("remember saffron"));
@@ -124,7 +63,7 @@ fn stands(launch: impl Fn(&Programs, &Path, u16) -> Launch, preset: &str) {
 
     // The runner dies, and the next epoch goes on with the session.
     signals::kill(&[pid]);
-    soon("another epoch runs", || host.facts("session.opened").len() == 2);
+    host.soon("another epoch runs", || host.facts("session.opened").len() == 2);
     assert_eq!(host.node.get("coder").status.continuity, Continuity::Full);
     assert_eq!(host.turn(&host.signal("and again"))["outcome"], "end_turn");
     assert!(host.was_shown("and again", "remember saffron"), "what was said before is not there");

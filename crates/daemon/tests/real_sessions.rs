@@ -1,87 +1,51 @@
 //! Real programs that speak the Agent Client Protocol, under a real node, with a scripted model.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use edgeplane_testkit::{
-    Node,
-    agents::{CodexMode, Launch, Programs},
-    model::{Hold, ModelServer, Reply, Rule, Script},
-    signals,
-    wait::{AGENT_PATIENCE, eventually_within},
-    words,
+    agents::{CodexMode, Host, Launch, Programs},
+    model::{Hold, Reply, Rule, Script},
+    signals, words,
 };
 use edgeplane_types::{Continuity, DeliveryMode, Phase};
 use serde_json::{Value, json};
 
-use DeliveryMode::{Interrupt, Queue};
+use DeliveryMode::Interrupt;
 
 /// A program with what it is known to do.
 struct Program {
-    launch: fn(&Programs, &std::path::Path, u16) -> Launch,
-    /// Further fields of its driver.
-    driver: &'static str,
+    launch: fn(&Programs, &Path, u16) -> Launch,
+    /// The manifest's driver.
+    driver: Value,
     /// What its model does to have a command run for which leave must be asked.
     shell: fn(String) -> Reply,
     /// Whether a former session goes on always; else it may be lost, and then begins with what was said as quotations.
     loads: bool,
 }
 
-/// A node with one real agent, and the model that it talks to.
-struct Host {
-    node: Node,
-    server: ModelServer,
-    work: PathBuf,
+/// What a person does about a real program's questions, and what of its turns is looked at.
+trait Desk {
+    fn outcome(&self, message: &str) -> String;
+    fn decide(&self, verdict: Option<&str>);
+    fn pending(&self) -> Vec<Value>;
+    fn vote(&self, action: &Value, verdict: &str);
+    fn approve_all(&self);
+    fn pieces(&self, message: &str, kind: &str) -> usize;
 }
 
-fn soon(what: &str, condition: impl FnMut() -> bool) {
-    eventually_within(AGENT_PATIENCE, what, condition);
-}
-
-impl Host {
-    fn start(program: &Program, programs: &Programs, script: Script) -> Self {
-        let node = Node::start();
-        let server = ModelServer::start(script);
-        let (home, work) = (node.scratch().join("home"), node.scratch().join("work"));
-        for folder in [&home, &work] {
-            std::fs::create_dir_all(folder).unwrap();
-        }
-        let launch = (program.launch)(programs, &home, server.port());
-        let env: serde_json::Map<String, Value> =
-            launch.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        let manifest = json!({
-            "apiVersion": "edgeplane.dev/v1alpha1", "kind": "Agent", "metadata": { "name": "coder" },
-            "spec": { "command": launch.argv, "env": env, "cwd": work, "stop": { "grace": "2s" },
-                      "restart": { "backoff": { "initial": "10ms" } }, "driver": { "type": "acp" } },
-        });
-        let manifest =
-            manifest.to_string().replace(r#""type":"acp""#, &format!(r#""type":"acp"{}"#, program.driver));
-        node.apply(&manifest);
-        Self { node, server, work }
-    }
-
-    fn signal(&self, text: &str) -> String {
-        self.node.signal_with(&words("coder", text, Queue))
-    }
-
-    fn facts(&self, kind: &str) -> Vec<Value> {
-        let events = self.node.history("coder").into_iter().filter(|event| event.event["type"] == kind);
-        events.map(|event| event.event["payload"].clone()).collect()
-    }
-
+impl Desk for Host {
     /// The outcome of a message's turn, once it is over.
     fn outcome(&self, message: &str) -> String {
-        let turn = || self.facts("turn.completed").into_iter().find(|turn| turn["message_id"] == message);
-        soon("the turn is over", || turn().is_some());
-        turn().unwrap()["outcome"].as_str().unwrap().to_owned()
+        self.turn(message)["outcome"].as_str().unwrap().to_owned()
     }
 
     /// Waits for a question for leave and decides it, or lets it expire.
     fn decide(&self, verdict: Option<&str>) {
-        soon("it asks for leave", || !self.pending().is_empty());
+        self.soon("it asks for leave", || !self.pending().is_empty());
         match verdict {
             Some(verdict) => self.vote(&self.pending()[0], verdict),
-            None => soon("nobody decides", || self.pending().is_empty()),
+            None => self.soon("nobody decides", || self.pending().is_empty()),
         }
     }
 
@@ -106,12 +70,6 @@ impl Host {
         let pieces = self.facts("item.updated");
         pieces.iter().filter(|piece| piece["message_id"] == message && piece["kind"] == kind).count()
     }
-
-    /// How often the model was asked this, as the whole text that a session is shown.
-    fn asked(&self, text: &str) -> usize {
-        let end = format!(" on signal]\n{text}");
-        self.server.received_prompts().iter().filter(|prompt| prompt.ends_with(&end)).count()
-    }
 }
 
 /// Everything that a program has to stand.
@@ -134,7 +92,8 @@ fn stands(program: &Program) {
             Reply::new().call("memory_put", json!({ "key": "note", "value": "kept" })),
         ))
         .rule(Rule::on("what was it").says("saffron"));
-    let mut host = Host::start(program, &programs, script);
+    let launch = |home: &Path, port| (program.launch)(&programs, home, port);
+    let mut host = Host::start(launch, &program.driver, script);
     talks(&host);
     asks_for_leave(&host);
     uses_edgeplanes_tools(&host);
@@ -178,7 +137,7 @@ fn uses_edgeplanes_tools(host: &Host) {
         let key = json!({ "agent": "coder", "key": "note" });
         host.node.connect().try_raw("memory/entry.get", key).ok().map(|entry| entry["value"].clone())
     };
-    soon("the note is kept", || {
+    host.soon("the note is kept", || {
         host.approve_all();
         note() == Some(json!("kept"))
     });
@@ -189,7 +148,7 @@ fn uses_edgeplanes_tools(host: &Host) {
 fn ends_when_asked(host: &Host, slow: &Hold) {
     let slow_message = host.signal("be slow");
     slow.wait_until_reached();
-    soon("it has begun", || host.pieces(&slow_message, "text") >= 1);
+    host.soon("it has begun", || host.pieces(&slow_message, "text") >= 1);
     let stop = host.node.signal_with(&words("coder", "say stop", Interrupt));
     assert_eq!(host.outcome(&slow_message), "cancelled");
     assert_eq!(host.outcome(&stop), "end_turn");
@@ -200,7 +159,7 @@ fn outlives_the_daemon(host: &mut Host, killed: &Hold) {
     let pid = host.node.pid("coder");
     let message = host.signal("outlive it");
     killed.wait_until_reached();
-    soon("it has begun", || host.pieces(&message, "text") >= 1);
+    host.soon("it has begun", || host.pieces(&message, "text") >= 1);
     host.node.kill_daemon();
     killed.release();
     host.node.up();
@@ -216,7 +175,7 @@ fn outlives_the_daemon(host: &mut Host, killed: &Hold) {
 /// The program dies, and its session goes on.
 fn goes_on_after_its_death(host: &Host, program: &Program) {
     signals::kill(&[host.node.pid("coder")]);
-    soon("another epoch has a session", || host.facts("session.opened").len() == 2);
+    host.soon("another epoch has a session", || host.facts("session.opened").len() == 2);
     let continuity = host.node.get("coder").status.continuity;
     let opened = host.facts("session.opened");
     assert!(continuity == Continuity::Full || !program.loads, "{opened:?}");
@@ -224,21 +183,23 @@ fn goes_on_after_its_death(host: &Host, program: &Program) {
     let message = host.signal("what was it");
     assert_eq!(host.outcome(&message), "end_turn");
     assert_eq!(host.asked("what was it"), 1);
-    let requests = host.server.requests();
-    let last = requests.iter().rfind(|request| request.body.to_string().contains("what was it")).unwrap();
-    assert!(last.body.to_string().contains("remember saffron"), "what was said before is not there");
+    assert!(host.was_shown("what was it", "remember saffron"), "what was said before is not there");
     assert_eq!(host.node.get("coder").status.phase, Phase::Running);
 }
 
 /// Proves DRV-017.
 #[test]
 fn codex_stands_all_of_it() {
-    let launch = |programs: &Programs, home: &std::path::Path, port| {
-        programs.codex_acp_in(CodexMode::ReadOnly, home, port)
-    };
+    let launch =
+        |programs: &Programs, home: &Path, port| programs.codex_acp_in(CodexMode::ReadOnly, home, port);
     // Its sandbox forbids the rest without a word.
     let shell = |command: String| Reply::new().shell_with_leave(command);
-    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, shell, loads: true });
+    stands(&Program {
+        launch,
+        driver: json!({ "type": "acp", "approvalTimeout": "5s" }),
+        shell,
+        loads: true,
+    });
 }
 
 fn shell(command: String) -> Reply {
@@ -249,16 +210,22 @@ fn shell(command: String) -> Reply {
 #[test]
 fn claude_stands_all_of_it() {
     // It would let the model look for the tools of servers, instead of naming them.
-    let launch = |programs: &Programs, home: &std::path::Path, port| {
+    let launch = |programs: &Programs, home: &Path, port| {
         programs.claude_acp(home, port).with_env("ENABLE_TOOL_SEARCH", "false")
     };
-    stands(&Program { launch, driver: r#","approvalTimeout":"5s""#, shell, loads: true });
+    stands(&Program {
+        launch,
+        driver: json!({ "type": "acp", "approvalTimeout": "5s" }),
+        shell,
+        loads: true,
+    });
 }
 
 /// Proves DRV-017.
 #[test]
 fn gemini_stands_all_of_it() {
-    let launch = |programs: &Programs, home: &std::path::Path, port| programs.gemini_acp(home, port);
-    let driver = r#","approvalTimeout":"5s","authMethod":"gemini-api-key""#;
+    let launch = |programs: &Programs, home: &Path, port| programs.gemini_acp(home, port);
+    let driver =
+        json!({ "type": "acp", "approvalTimeout": "5s", "authMethod": Programs::GEMINI_AUTH_METHOD });
     stands(&Program { launch, driver, shell, loads: false });
 }

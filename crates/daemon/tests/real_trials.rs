@@ -8,17 +8,15 @@ use edgeplane_testkit::{
     agents::{Launch, Programs},
     model::{ModelServer, Rule, Script},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Tries a program out with exactly this environment; gives the exit code and the report.
 fn probe(folder: &Path, launch: &Launch, without: &[&str], say: &[&str]) -> (i32, Value) {
-    let env = launch.env.iter().filter(|(name, _)| !without.contains(&name.as_str()));
-    let env: Map<String, Value> = env.map(|(name, value)| (name.clone(), json!(value))).collect();
-    let manifest = json!({
-        "apiVersion": "edgeplane.dev/v1alpha1", "kind": "Agent", "metadata": { "name": "coder" },
-        "spec": { "command": launch.argv, "env": env, "stop": { "grace": "2s" }, "driver": { "type": "acp" } },
-    });
-    std::fs::write(folder.join("coder.yaml"), manifest.to_string()).unwrap();
+    let mut launch = launch.clone();
+    launch.env.retain(|(name, _)| !without.contains(&name.as_str()));
+    let manifest =
+        launch.manifest("coder", json!({ "stop": { "grace": "2s" }, "driver": { "type": "acp" } }));
+    std::fs::write(folder.join("coder.yaml"), manifest).unwrap();
     let mut command = Command::new(Binaries::built().cli);
     command.args(["agent", "probe", "coder.yaml", "--timeout", "110s", "-o", "json"]).args(say);
     let output = command.current_dir(folder).env_remove("EDGEPLANE_SOCKET").output().unwrap();

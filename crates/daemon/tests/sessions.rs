@@ -36,8 +36,7 @@ fn said(node: &Node, words: &str) -> String {
 
 /// The payloads of an agent's events of a kind.
 fn facts(node: &Node, kind: &str) -> Vec<Value> {
-    let events = node.history("coder").into_iter().filter(|event| event.event["type"] == kind);
-    events.map(|event| event.event["payload"].clone()).collect()
+    node.facts("coder", kind)
 }
 
 fn pending(node: &Node) -> Vec<Value> {

@@ -66,6 +66,13 @@ impl Bench {
         is_empty && !edgeplane_os::proc::all().unwrap_or_default().iter().any(names_it)
     }
 
+    /// Whether an agent of some trial runs.
+    fn has_agent(&self) -> bool {
+        std::fs::read_dir(self.path().join("tmp")).unwrap().flatten().any(|entry| {
+            entry.path().join("run/agents").read_dir().is_ok_and(|mut sockets| sockets.next().is_some())
+        })
+    }
+
     /// The fake agent's manifest.
     fn fake(&self, options: &[&str], driver: &str) -> String {
         acp("coder", &self.path().join("work"), options, (driver, ""))
@@ -90,6 +97,7 @@ fn program_that_works_is_described() {
     let output = bench.run(&["agent", "probe", "agent.yaml"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("coder (acp) works\n") && text.contains("ask (now), code"), "{text}");
+    assert!(text.ends_with("`--say TEXT` tries one\n"), "{text}");
 }
 
 /// Proves DRV-054.
@@ -100,6 +108,11 @@ fn what_is_missing_is_said() {
     assert_eq!(
         (code, &report["verdict"], &report["logins"][0]["id"]),
         (1, &json!("login_missing"), &json!("key"))
+    );
+    let text = String::from_utf8(bench.run(&["agent", "probe", "agent.yaml"]).stdout).unwrap();
+    assert!(
+        text.starts_with("coder (acp) wants a login (") && text.contains("\nnext: log in with "),
+        "{text}"
     );
     assert_eq!(bench.probe(&bench.fake(&["login=yes"], ", authMethod: key"), &[]).1["verdict"], "works");
     let (code, report) = bench.probe(&bench.fake(&["version=2"], ""), &[]);
@@ -119,6 +132,7 @@ fn what_is_missing_is_said() {
     let (code, report) = bench.probe(&absent, &[]);
     assert_eq!((code, &report["verdict"]), (1, &json!("not_started")), "{report}");
     assert_eq!(report["missing"][0]["what"], "program no-such-agent");
+    assert!(report["hint"].as_str().unwrap().starts_with("install the program no-such-agent"), "{report}");
 }
 
 /// Proves DRV-054.
@@ -150,19 +164,64 @@ fn terminal_and_native_programs_are_tried_by_what_they_show() {
 
 /// Proves DRV-054.
 #[test]
+fn terminal_that_takes_no_messages_is_told_apart() {
+    let bench = Bench::new();
+    let prompt =
+        terminal("screen", &["bash", "--norc", "-i"], "").replace("terminal }", "terminal, adapter: bash }");
+    let (code, report) = bench.probe(&prompt, &[]);
+    assert_eq!((code, &report["verdict"]), (0, &json!("works")), "{report}");
+    let asks = terminal("screen", &["sh", "-c", "echo 'May I? (y/n)'; cat"], "");
+    let (code, report) = bench.probe(&asks.replace("terminal }", "terminal, adapter: bash }"), &[]);
+    assert_eq!((code, &report["verdict"]), (1, &json!("not_idle")), "{report}");
+    assert!(report["reason"].as_str().unwrap().contains("does not know this screen"), "{report}");
+    assert!(report["hint"].as_str().unwrap().contains("edgeplane attach screen --control"), "{report}");
+}
+
+/// Proves DRV-054.
+#[test]
 fn interrupted_trial_leaves_nothing() {
     let bench = Bench::new();
     bench.manifest(&bench.fake(&["silent=yes"], ""));
     let mut child = bench.cli(&["agent", "probe", "agent.yaml"]).spawn().unwrap();
-    let runs = || {
-        std::fs::read_dir(bench.path().join("tmp")).unwrap().flatten().any(|entry| {
-            entry.path().join("run/agents").read_dir().is_ok_and(|mut sockets| sockets.next().is_some())
-        })
-    };
-    eventually("its agent runs", runs);
+    eventually("its agent runs", || bench.has_agent());
     edgeplane_testkit::signals::send(child.id(), edgeplane_os::Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(bench.is_clean());
+}
+
+/// Proves DRV-063.
+#[test]
+fn killed_trial_leaves_nothing() {
+    let bench = Bench::new();
+    bench.manifest(&bench.fake(&["silent=yes"], ""));
+    let mut child = bench.cli(&["agent", "probe", "agent.yaml"]).spawn().unwrap();
+    eventually("its agent runs", || bench.has_agent());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    eventually("nothing of it is left", || bench.is_clean());
+}
+
+/// Proves DRV-063.
+#[test]
+fn what_a_trial_could_not_end_is_ended_by_the_next() {
+    // The daemon is killed with whoever would have ended it, or lives on.
+    for with_daemon in [true, false] {
+        let bench = Bench::new();
+        bench.manifest(&bench.fake(&["silent=yes"], ""));
+        let mut child = bench.cli(&["agent", "probe", "agent.yaml"]).spawn().unwrap();
+        eventually("its agent runs", || bench.has_agent());
+        let keeper = edgeplane_os::proc::children(child.id()).unwrap();
+        let daemon = edgeplane_os::proc::children(keeper[0]).unwrap();
+        let mut killed = vec![child.id(), keeper[0]];
+        if with_daemon {
+            killed.extend(daemon);
+        }
+        edgeplane_testkit::signals::kill(&killed);
+        child.wait().unwrap();
+        assert!(!bench.is_clean(), "what is to be ended is there");
+        let (code, report) = bench.probe(&bench.fake(&[], ""), &[]);
+        assert_eq!((code, &report["verdict"]), (0, &json!("works")), "{report}");
+    }
 }
 
 /// Proves DRV-053.

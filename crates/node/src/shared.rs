@@ -42,83 +42,27 @@ pub(crate) struct Shared {
     pub(crate) cli: Option<std::path::PathBuf>,
     pub(crate) checks: Vec<Check>,
     pub(crate) boot_id: String,
-    can_freeze: bool,
+    /// Whether agents can be suspended here.
+    pub(crate) can_freeze: bool,
     pub(crate) started_at: Timestamp,
     pub(crate) stopping: CancellationToken,
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
     pub(crate) adapters: Adapters,
-    registry: RwLock<Registry>,
+    pub(crate) registry: RwLock<Registry>,
 }
 
+/// Its agents, and who lives where. Only this module looks into it.
 #[derive(Debug, Default)]
-struct Registry {
+pub(crate) struct Registry {
     agents: HashMap<AgentId, AgentHandle>,
     names: HashMap<(Tenant, AgentName), AgentId>,
     shims: HashMap<(u32, u64), CallingAgent>,
     groups: HashMap<u64, CallingAgent>,
 }
 
-/// What [`Shared::new`] needs.
-#[derive(Debug)]
-pub(crate) struct SharedParts {
-    pub(crate) identity: NodeIdentity,
-    pub(crate) dirs: StateDirs,
-    pub(crate) environment: HashMap<String, String>,
-    pub(crate) runner: PathBuf,
-    pub(crate) record: Record,
-    pub(crate) substrate: Arc<dyn Substrate>,
-    pub(crate) cli: Option<std::path::PathBuf>,
-    pub(crate) checks: Vec<Check>,
-    pub(crate) boot_id: String,
-    pub(crate) can_freeze: bool,
-}
-
 impl Shared {
-    pub(crate) fn new(parts: SharedParts) -> Self {
-        let SharedParts {
-            identity,
-            dirs,
-            environment,
-            runner,
-            record,
-            substrate,
-            cli,
-            checks,
-            boot_id,
-            can_freeze,
-        } = parts;
-        let started_at = record.now();
-        let gate = Gate::open(dirs.state.join("policy"), started_at);
-        let keys = Keys::new(&dirs.state, identity.id);
-        let adapters = Adapters::new(&dirs.state);
-        Self {
-            identity,
-            dirs,
-            environment,
-            runner,
-            record,
-            substrate,
-            cli,
-            checks,
-            boot_id,
-            can_freeze,
-            started_at,
-            stopping: CancellationToken::new(),
-            tasks: TaskTracker::new(),
-            gate,
-            keys,
-            adapters,
-            registry: RwLock::default(),
-        }
-    }
-
-    /// Whether agents can be suspended here.
-    pub(crate) fn can_freeze(&self) -> bool {
-        self.can_freeze
-    }
-
     /// Where a test may let the daemon die.
     pub(crate) fn failpoint(&self, name: &str) {
         edgeplane_os::failpoint::pass(&self.dirs.state, name);

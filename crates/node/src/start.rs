@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, RwLock},
     time::Duration,
 };
 
@@ -20,16 +20,21 @@ use edgeplane_os::{
 use edgeplane_store::{AgentFilter, AgentRow, NewEvent, OpenError, Options, Store, StoredBody};
 use edgeplane_substrate::shim::OwnShim;
 use edgeplane_types::{Fact, NodeName, Phase, StreamName};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    adapters::Adapters,
     agent::{self, AgentIdentity, Birth},
     caller::CallingAgent,
-    checks, gate, held,
+    checks,
+    gate::{self, Gate},
+    held,
     identity::{self, IdentityError},
+    keys::Keys,
     left_behind,
     record::{Draft, Origin, Record, chain},
     server,
-    shared::{NodeIdentity, Shared, SharedParts},
+    shared::{NodeIdentity, Registry, Shared},
     storage,
 };
 
@@ -150,7 +155,7 @@ impl Node {
         if let Some(damage) = &opening.damaged {
             tracing::error!(%damage, "the record is damaged and read-only");
         }
-        let shared = Arc::new(Shared::new(parts(&config, identity, Record::new(store, mint))?));
+        let shared = Arc::new(share(&config, identity, Record::new(store, mint))?);
         let node = Self { shared, _lock: lock };
         let stream = StreamName::Node(node.shared.identity.id);
         let was_full = storage::was_full(&node.shared.record.store().reader(), &stream, &opening.held);
@@ -277,7 +282,7 @@ impl Node {
     }
 }
 
-fn parts(config: &Config, identity: NodeIdentity, record: Record) -> Result<SharedParts, StartError> {
+fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shared, StartError> {
     let hierarchies = Hierarchies::detect(&Sources::live());
     let group = group_name(&identity);
     let groups = match config.cgroups.then(|| NodeGroup::create(&hierarchies, &group)) {
@@ -290,7 +295,15 @@ fn parts(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
     };
     let mut checks = checks::machine(&hierarchies, groups.is_some());
     checks.retain(|check| config.cgroups || check.name != "freeze" || check.status != "ok");
-    Ok(SharedParts {
+    let (started_at, state) = (record.now(), &config.dirs.state);
+    Ok(Shared {
+        started_at,
+        gate: Gate::open(state.join("policy"), started_at),
+        keys: Keys::new(state, identity.id),
+        adapters: Adapters::new(state),
+        stopping: CancellationToken::new(),
+        tasks: TaskTracker::new(),
+        registry: RwLock::new(Registry::default()),
         identity,
         dirs: config.dirs.clone(),
         environment: config.environment.clone(),

@@ -5,21 +5,25 @@
 """
 
 import json
+import os
 import sys
+
+# Standard output belongs to the protocol. What libraries print there, also while they are imported or from C, goes to
+# the agent's log instead; so import this module before them.
+_node = os.fdopen(os.dup(1), "w", encoding="utf-8")
+os.dup2(2, 1)
 
 
 def serve(answer):
     """Calls `answer(text, message)` for each message until the node asks to finish; what it returns ends the turn.
 
     `text` is what a model should see: the node's header line, the content, and before the first message the contract
-    and what was before. `message` has the fields by which to decide: `channel`, `source`, `authority`, `parts`. Prints
-    go to the agent's log, because standard output belongs to the protocol.
+    and what was before. `message` has the fields by which to decide: `channel`, `source`, `authority`, `parts`.
     """
-    node, sys.stdout = sys.stdout, sys.stderr
     first = []
 
     def say(**line):
-        print(json.dumps({"jsonrpc": "2.0", **line}), file=node, flush=True)
+        print(json.dumps({"jsonrpc": "2.0", **line}), file=_node, flush=True)
 
     for raw in sys.stdin:
         line = json.loads(raw)

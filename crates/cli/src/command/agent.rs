@@ -8,7 +8,7 @@ mod init;
 mod install;
 pub(crate) mod list;
 pub(crate) mod offline;
-mod probe;
+pub(crate) mod probe;
 mod retire;
 mod wait;
 

@@ -117,7 +117,7 @@ pub(crate) struct UnfreezeArgs {
 #[command(after_help = "\
 EXAMPLES:
   edgeplane agent hibernate reviewer
-  edgeplane agent hibernate reviewer --wait && edgeplane signal reviewer \"good morning\"")]
+  edgeplane agent hibernate reviewer --wait && edgeplane signal reviewer --content \"good morning\"")]
 pub(crate) struct HibernateArgs {
     #[command(flatten)]
     pub(crate) targets: Targets,

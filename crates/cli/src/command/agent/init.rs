@@ -249,6 +249,7 @@ fn drafts(template: &Template, manifest: &str, name: &str, out: &Path) -> Vec<Dr
         .replace(&format!("{own}{PROGRAM_ENDING}"), &format!("{name}{PROGRAM_ENDING}"))
         .replace(&format!("edgeplane signal {own} "), &format!("edgeplane signal {name} "))
         .replace(&format!("edgeplane transcript {own} "), &format!("edgeplane transcript {name} "))
+        .replace(&format!("edgeplane attach {own} "), &format!("edgeplane attach {name} "))
         .replace("agent probe FILE ", &format!("agent probe {file} "))
         .replace("apply -f FILE ", &format!("apply -f {file} "));
     let mut drafts = vec![Draft { path: out.to_owned(), text, mode: MANIFEST_MODE }];

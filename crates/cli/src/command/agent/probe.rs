@@ -1,8 +1,9 @@
 //! `edgeplane agent probe`: tries a manifest out on a node that is thrown away.
 //!
-//! Owns the order of a trial and what is said of it. The node is [`scratch`]'s, the look at the program [`look`]'s, and
-//! what of it is worth telling [`seen`]'s.
+//! Owns the order of a trial and what is said of it. The node is [`scratch`]'s, kept alive by [`keeper`]; the look at the
+//! program is [`look`]'s, and what of it is worth telling [`seen`]'s.
 
+pub(crate) mod keeper;
 mod look;
 mod scratch;
 mod seen;
@@ -74,6 +75,8 @@ pub(crate) enum Verdict {
     NoSession,
     /// Its turn failed.
     TurnFailed,
+    /// What its terminal shows takes no messages, as its adapter reads it.
+    NotIdle,
     /// The node does not take the manifest.
     Refused,
     /// It did not answer in time.
@@ -90,6 +93,7 @@ impl Verdict {
             Self::Ended => "ended",
             Self::NoSession => "opened no session",
             Self::TurnFailed => "failed in its turn",
+            Self::NotIdle => "takes no messages yet",
             Self::Refused => "is not taken by the node",
             Self::NoAnswer => "did not answer in time",
         }
@@ -113,10 +117,46 @@ struct Report {
     /// Why, if it does not work.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
     /// What the manifest names and this machine does not have.
     missing: Vec<Missing>,
     #[serde(flatten)]
     seen: Seen,
+}
+
+impl Report {
+    /// What a person would do now.
+    fn advice(&self, args: &ProbeArgs) -> Option<String> {
+        let logins = self.seen.logins.len();
+        let log_in = || {
+            let choice = if logins > 1 { "; `driver.authMethod` chooses among the logins" } else { "" };
+            format!(
+                "log in with the program's own command as this user, or set the variable of its key where the daemon \
+                 is started{choice}"
+            )
+        };
+        // Some open a session for anybody, and say only in a turn that nobody is logged in.
+        let may_want_login = logins > 0 || self.missing.iter().any(|missing| missing.description.is_some());
+        match self.verdict {
+            Verdict::Works if self.driver == "acp" && may_want_login && args.say.is_none() => Some(
+                "whether somebody is logged in may only show in a turn: `--say TEXT` tries one".to_owned(),
+            ),
+            Verdict::Works => Some(format!("edgeplane apply -f {} --wait", args.file.display())),
+            Verdict::LoginMissing => Some(log_in()),
+            Verdict::NoSession | Verdict::TurnFailed => (logins > 0).then(log_in),
+            Verdict::NotStarted => {
+                let program = self.missing.iter().find(|missing| missing.what.starts_with("program "))?;
+                Some(format!("install the {}, or say its file in `command`", program.what))
+            }
+            Verdict::NotIdle => {
+                Some(format!("apply it, and answer it once with `edgeplane attach {} --control`", self.agent))
+            }
+            Verdict::NoAnswer => Some("some load for long: give it more with `--timeout 5m`".to_owned()),
+            Verdict::WrongVersion | Verdict::Ended | Verdict::Refused => None,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -144,7 +184,8 @@ pub(crate) fn run(args: &ProbeArgs, context: &mut Context) -> anyhow::Result<Out
     let left = scratch.end();
     let (verdict, reason, seen) = tried?;
     let driver = look::driver_word(&manifest);
-    let report = Report { agent: name, driver, verdict, reason, missing, seen };
+    let mut report = Report { agent: name, driver, verdict, reason, hint: None, missing, seen };
+    report.hint = report.advice(args);
     match context.out.format() {
         Format::Table => print(&mut context.out, &report)?,
         Format::Json | Format::Yaml => context.out.value(&report)?,
@@ -191,16 +232,29 @@ fn chosen(args: &ProbeArgs) -> anyhow::Result<Manifest> {
 fn print(out: &mut Output, report: &Report) -> anyhow::Result<()> {
     let color = if report.verdict == Verdict::Works { Color::Green } else { Color::Red };
     let verdict = paint(color, report.verdict.words());
-    let why = report.reason.as_ref().map(|why| format!(": {}", cell(why))).unwrap_or_default();
+    // The verdict has said the beginning of some already.
+    let why = report.reason.as_deref().map_or_else(String::new, |why| {
+        match (why.strip_prefix("its program wants a login "), why.strip_prefix("it opens no session: ")) {
+            (Some(rest), _) => format!(" {}", cell(rest)),
+            (None, rest) => format!(": {}", cell(rest.unwrap_or(why))),
+        }
+    });
     out.line(&format!("{} ({}) {verdict}{why}", cell(&report.agent), report.driver))?;
     let mut table = Table::plain();
     for (name, value) in report.seen.rows() {
         table.row([format!("  {name}"), cell(value)]);
     }
-    for missing in &report.missing {
-        let what = if missing.required { "missing" } else { "not there, optional" };
+    // What nobody has described is one line: most programs need few of the variables that are passed to them.
+    let (named, others): (Vec<_>, Vec<_>) =
+        report.missing.iter().partition(|missing| missing.required || missing.description.is_some());
+    for missing in named {
+        let what = if missing.required { "missing" } else { "not there" };
         let description = missing.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
         table.row([format!("  {what}"), cell(format!("{}{description}", missing.what))]);
+    }
+    if !others.is_empty() {
+        let all: Vec<&str> = others.iter().map(|missing| missing.what.as_str()).collect();
+        table.row(["  not set".to_owned(), cell(all.join(", "))]);
     }
     if !table.is_empty() {
         out.table(&table)?;
@@ -213,6 +267,9 @@ fn print(out: &mut Output, report: &Report) -> anyhow::Result<()> {
     }
     for line in &report.seen.last_lines {
         out.line(&format!("  > {}", cell(line)))?;
+    }
+    if let Some(hint) = &report.hint {
+        out.line(&format!("next: {}", cell(hint)))?;
     }
     Ok(())
 }

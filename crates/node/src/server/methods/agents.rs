@@ -104,7 +104,7 @@ pub(in crate::server) async fn freeze(
     session: &Session,
     params: ChangeParams,
 ) -> Result<ChangeResult, RpcError> {
-    if !session.shared.can_freeze() {
+    if !session.shared.can_freeze {
         return Err(RpcError::new(
             ErrorName::Unsupported,
             "this machine has no writable cgroup to freeze an agent with",

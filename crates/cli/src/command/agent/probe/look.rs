@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use edgeplane_client::CallError;
 use edgeplane_manifest::{Driver, Manifest};
 use edgeplane_os::wait::Deadline;
-use edgeplane_types::{DeliveryMode, MessageId, Part, Phase, Priority};
+use edgeplane_types::{Activity, DeliveryMode, MessageId, Part, Phase, Priority};
 use edgeplane_wire::{
     api::{
         agent::{AgentParams, AgentStatus, ApplyParams, Document},
@@ -29,6 +29,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Looks at a screen that shows the same before it counts as drawn: a second of silence.
 const STILL_LOOKS: u32 = 20;
+
+/// The same for a screen that its adapter does not know: ten seconds, in which some load without a word.
+const UNREAD_LOOKS: u32 = 200;
 
 /// The version of the Agent Client Protocol that is asked for.
 const VERSION: u64 = 1;
@@ -120,12 +123,13 @@ impl Trial<'_> {
             // Looked at before the record: what is over by then has its reason there.
             let view = self.scratch.ask::<AgentGet>(&AgentParams { agent: self.name() })?;
             self.read()?;
-            if let Some(found) = self.ended(view.status) {
+            let status = view.status;
+            if let Some(found) = self.ended(&status) {
                 return Ok(found);
             }
             let found = match self.message {
                 Some(message) => self.turn(message),
-                None => self.works()?,
+                None => self.works(&status)?,
             };
             match found {
                 Some((Verdict::Works, _)) if say.is_some() && self.message.is_none() => {
@@ -166,7 +170,7 @@ impl Trial<'_> {
     }
 
     /// Whether its program is no more, or never was.
-    fn ended(&self, status: AgentStatus) -> Option<Found> {
+    fn ended(&self, status: &AgentStatus) -> Option<Found> {
         // The node ends a program whose session failed; what failed is the cause.
         if let Some(entry) = self.entry(Spoken::Session, "failed") {
             return Some((Verdict::NoSession, entry.text.clone()));
@@ -179,11 +183,11 @@ impl Trial<'_> {
             return Some((Verdict::Ended, Some(format!("its program ended with {how}"))));
         }
         let is_over = matches!(status.phase, Phase::Failed | Phase::Stopped | Phase::Quarantined);
-        is_over.then_some((Verdict::NotStarted, status.reason))
+        is_over.then(|| (Verdict::NotStarted, status.reason.clone()))
     }
 
     /// Whether its driver works.
-    fn works(&mut self) -> anyhow::Result<Option<Found>> {
+    fn works(&mut self, status: &AgentStatus) -> anyhow::Result<Option<Found>> {
         match &self.manifest.spec.driver {
             Driver::Acp { .. } => Ok(self.entry(Spoken::Session, "opened").map(|_| (Verdict::Works, None))),
             Driver::Native { .. } => {
@@ -195,7 +199,14 @@ impl Trial<'_> {
             }
             // Its program is there, or its epoch would have failed; what it answers only a message shows.
             Driver::Exec { .. } => Ok(self.entry(Spoken::Epoch, "started").map(|_| (Verdict::Works, None))),
-            Driver::Terminal { .. } => Ok(self.screen_stands().then_some((Verdict::Works, None))),
+            Driver::Terminal { adapter, .. } => {
+                let is_read = adapter.is_some();
+                let stands = self.screen_stands();
+                let (verdict, why) = shown(is_read, status.activity);
+                let is_settled = !matches!(status.activity, Activity::Unknown | Activity::Working);
+                let stands = stands && (!is_read || is_settled || self.screen.1 >= UNREAD_LOOKS);
+                Ok(stands.then_some((verdict, why)))
+            }
         }
     }
 
@@ -299,6 +310,20 @@ impl Trial<'_> {
         plain.finish(&mut text);
         text
     }
+}
+
+/// What it means that a terminal shows something and stands still.
+fn shown(is_read: bool, activity: Activity) -> Found {
+    if !is_read || activity == Activity::Idle {
+        return (Verdict::Works, None);
+    }
+    let how = match activity {
+        Activity::Unknown => "its adapter does not know this screen",
+        Activity::AwaitingInput | Activity::AwaitingApproval => "it asks something",
+        Activity::QuotaPaused => "its quota is used up",
+        Activity::Idle | Activity::Working => "it is busy",
+    };
+    (Verdict::NotIdle, Some(format!("{how}, so messages would wait")))
 }
 
 fn is_protocol(line: &str) -> bool {

@@ -1,9 +1,10 @@
-//! A node that lives as long as a trial: its folders, its daemon, its one agent, and their end.
+//! A node that lives as long as a trial, as the trial sees it.
 //!
-//! Owns that nothing of it stays, however the trial ends, short of this process being killed at once.
+//! Owns the one process that keeps it, [`super::keeper`], and the end that this process holds: with it the node ends,
+//! however this process does.
 
 use std::{
-    fs::File,
+    io::{BufRead as _, BufReader, Read as _},
     os::unix::process::CommandExt as _,
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -14,102 +15,106 @@ use anyhow::{Context as _, bail};
 use edgeplane_manifest::Manifest;
 use edgeplane_os::{
     Signal,
-    dirs::{RUNTIME_DIR, SOCKET, STATE_DIR},
-    pidfd,
     poll::{self, PollFd, PollFlags},
     signals::SignalFd,
-    sock,
-    wait::{self, Deadline},
+    wait::Deadline,
 };
-use edgeplane_types::{ErrorName, Phase};
+use edgeplane_types::ErrorName;
 use edgeplane_wire::{
-    api::{
-        Empty,
-        agent::{ChangeParams, ListParams},
-    },
-    catalogue::{AgentList, AgentRelease, AgentRetire, Call, CoreHealth},
-};
-use tempfile::TempDir;
-
-use crate::{
-    command::daemon::program,
-    context::{Answer, Context},
-    failure::Failure,
-    node::{Node, Patience},
-    token,
+    api::Empty,
+    catalogue::{Call, CoreHealth},
 };
 
-/// How long one answer of the daemon may take.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+use super::keeper;
+use crate::{context::Context, failure::Failure};
 
-/// How long the agent may take to be gone. Its manifest's grace is within it, or the daemon ends it by force.
-const RETIRE_TIME: Duration = Duration::from_secs(20);
+/// Pause between two looks at a node that does not answer yet.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How long the daemon may take to end.
-const DAEMON_TIME: Duration = Duration::from_secs(5);
-
-/// The name of the node in its record.
-const NODE_NAME: &str = "probe";
+/// Lines of the daemon's log that are shown where it does not answer.
+const LOG_LINES: usize = 5;
 
 /// The node.
 pub(super) struct Scratch {
-    /// None once it is removed.
-    dir: Option<TempDir>,
-    daemon: Child,
-    socket: PathBuf,
+    keeper: Child,
+    dir: PathBuf,
     signals: SignalFd,
-    has_ended: bool,
 }
 
 impl Scratch {
-    /// Starts its daemon and waits until it answers.
+    /// Has it started, and waits until it answers.
     pub(super) fn start(manifest: &Manifest, deadline: Deadline, context: &Context) -> anyhow::Result<Self> {
-        let program = program::daemon(&context.env)?;
-        // In the folder for temporary files, whose name is short: names of sockets are.
-        let dir = tempfile::Builder::new().prefix("edgeplane-probe-").tempdir();
-        let dir = dir.context("cannot make a folder for the trial")?;
-        let (state, runtime) = (dir.path().join("state"), dir.path().join("run"));
-        let socket = runtime.join("edgeplaned.sock");
-        let log = dir.path().join("daemon.log");
-        let log = File::create(&log).with_context(|| format!("cannot open `{}`", log.display()))?;
-        let mut command = Command::new(&program);
-        command.arg("--node-name").arg(NODE_NAME);
+        let own = context.env.executable.as_deref().context("cannot find this program's own file")?;
+        let mut command = Command::new(own);
+        command.arg("__trial");
         if is_unlimited(manifest) {
             // Only limits need them, and without them nothing of the trial is seen in the machine's hierarchy.
             command.arg("--no-cgroups");
         }
-        command.env(STATE_DIR, &state).env(RUNTIME_DIR, &runtime).env_remove(SOCKET);
-        command.env_remove(token::TOKEN_FILE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        // An interrupt at the terminal is for this process, which ends the agent before the daemon.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // An interrupt at the terminal is for this process, with which the keeper ends.
         command.process_group(0);
-        let daemon = command.spawn().with_context(|| format!("cannot run `{}`", program.display()))?;
-        // Behind the start of the daemon, which would have them blocked as well.
+        let keeper = command.spawn().with_context(|| format!("cannot run `{}`", own.display()))?;
+        // Behind the start of the keeper, which would have them blocked as well.
         let signals = SignalFd::open(&[Signal::INT, Signal::TERM, Signal::HUP])?;
-        let mut scratch = Self { dir: Some(dir), daemon, socket, signals, has_ended: false };
+        let mut scratch = Self { keeper, dir: PathBuf::new(), signals };
+        scratch.dir = scratch.place(deadline)?;
         scratch.await_answer(deadline)?;
         Ok(scratch)
     }
 
-    fn await_answer(&mut self, deadline: Deadline) -> anyhow::Result<()> {
+    /// The folder that the keeper names first.
+    fn place(&mut self, deadline: Deadline) -> anyhow::Result<PathBuf> {
+        let output = self.keeper.stdout.take().context("the keeper of the trial has no output")?;
         loop {
-            if self.ask::<CoreHealth>(&Empty {}).is_ok() {
-                return Ok(());
+            let mut fds = [PollFd::new(&output, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
+            poll::wait(&mut fds, Some(deadline.remaining()))?;
+            let [said, _] = &fds;
+            if !said.revents().is_empty() {
+                break;
             }
-            if self.daemon.try_wait()?.is_some() || deadline.has_passed() {
-                let log = self.dir.as_ref().map(|dir| dir.path().join("daemon.log"));
-                let said = log.and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
-                let last = said.lines().rev().take(5).map(serde_json::Value::from).collect();
-                let failure = Failure::new(ErrorName::Unavailable, "the daemon of the trial does not answer");
-                return Err(failure.violations(last).into());
+            self.pause(Duration::ZERO)?;
+            if deadline.has_passed() {
+                bail!(Failure::new(
+                    ErrorName::DeadlineExceeded,
+                    "what a former trial left takes too long to end"
+                ));
             }
-            self.pause(Duration::from_millis(10))?;
         }
+        // It is written at once, so that the rest of the line does not keep anybody waiting.
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).context("cannot read where the trial's node is")?;
+        if line.is_empty() {
+            return Err(self.failed());
+        }
+        Ok(PathBuf::from(line.trim_end_matches('\n')))
+    }
+
+    fn await_answer(&mut self, deadline: Deadline) -> anyhow::Result<()> {
+        while self.ask::<CoreHealth>(&Empty {}).is_err() {
+            if self.keeper.try_wait()?.is_some() || deadline.has_passed() {
+                return Err(self.failed());
+            }
+            self.pause(LOOK_EVERY)?;
+        }
+        Ok(())
+    }
+
+    /// Why there is no node.
+    fn failed(&mut self) -> anyhow::Error {
+        // Gone with the folder if the keeper has ended.
+        let log = std::fs::read_to_string(keeper::log(&self.dir)).unwrap_or_default();
+        let mut lines: Vec<&str> = log.lines().rev().take(LOG_LINES).collect();
+        lines.reverse();
+        let said = self.end_keeper().err().map(|error| error.to_string());
+        let violations = lines.into_iter().map(str::to_owned).chain(said).map(serde_json::Value::from);
+        let failure = Failure::new(ErrorName::Unavailable, "the node of the trial does not answer");
+        failure.violations(violations.collect()).into()
     }
 
     /// Calls a method of the node.
     pub(super) fn ask<C: Call>(&self, params: &C::Params) -> anyhow::Result<C::Result> {
-        let mut node = Node::over(sock::connect(&self.socket)?, false)?;
-        Answer::<C>::new(node.call(C::NAME, params, Patience::within(ANSWER_TIME))?).read()
+        keeper::ask::<C>(&keeper::socket(&self.dir), params)
     }
 
     /// Waits a little, and fails if somebody wants the trial to end.
@@ -121,53 +126,28 @@ impl Scratch {
         Ok(())
     }
 
-    /// Ends the agent, then the daemon, and removes the folders.
+    /// Ends it, and waits until nothing of it is left.
     pub(super) fn end(mut self) -> anyhow::Result<()> {
-        self.tear_down()
+        self.end_keeper()
     }
 
-    fn tear_down(&mut self) -> anyhow::Result<()> {
-        if std::mem::replace(&mut self.has_ended, true) {
-            return Ok(());
+    fn end_keeper(&mut self) -> anyhow::Result<()> {
+        drop(self.keeper.stdin.take());
+        let Some(mut complaints) = self.keeper.stderr.take() else { return Ok(()) };
+        let mut said = String::new();
+        complaints.read_to_string(&mut said).context("cannot read how the trial ended")?;
+        let status = self.keeper.wait()?;
+        if !status.success() {
+            bail!("{}", if said.trim().is_empty() { status.to_string() } else { said.trim().to_owned() });
         }
-        let is_empty = wait::until(Deadline::after(RETIRE_TIME), || self.retire_all().unwrap_or(false));
-        let handle = pidfd::open(self.daemon.id());
-        if let Ok(handle) = &handle {
-            pidfd::send_signal(handle, Signal::TERM)?;
-            pidfd::is_exited_within(handle, DAEMON_TIME)?;
-        }
-        // It may have ended by itself by now, and is reaped in any case.
-        drop(self.daemon.kill());
-        self.daemon.wait()?;
-        let Some(dir) = self.dir.take() else { return Ok(()) };
-        if !is_empty {
-            let kept = dir.keep();
-            bail!("the agent could not be ended; its node is in `{}`", kept.display());
-        }
-        Ok(dir.close()?)
-    }
-
-    /// Asks every agent to go; whether none is left.
-    fn retire_all(&self) -> anyhow::Result<bool> {
-        let agents = self.ask::<AgentList>(&ListParams::default())?.items;
-        for agent in &agents {
-            let name = agent.status.identities.network.name.as_str().to_owned();
-            let params = ChangeParams { agent: name, reason: None };
-            // What is on its way already is looked at again.
-            if agent.status.phase == Phase::Quarantined {
-                drop(self.ask::<AgentRelease>(&params));
-            } else {
-                drop(self.ask::<AgentRetire>(&params));
-            }
-        }
-        Ok(agents.is_empty())
+        Ok(())
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Nobody is left to be told.
-        drop(self.tear_down());
+        drop(self.end_keeper());
     }
 }
 
