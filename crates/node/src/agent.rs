@@ -12,6 +12,7 @@ mod dead_letters;
 mod delivery;
 mod expiry;
 mod facts;
+mod handle;
 mod health;
 mod hibernation;
 mod hooks;
@@ -43,25 +44,14 @@ mod words;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use edgeplane_driver::hooks::HookKind;
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{Driver, Manifest};
-use edgeplane_store::ActionRow;
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
-    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, SessionId,
-    StreamName, Tenant, Timestamp, identity::ProcessIdentity,
+    ActivityReport, AgentId, AgentName, Continuity, Epoch, Generation, SessionId, StreamName, Tenant,
+    Timestamp, identity::ProcessIdentity,
 };
-use edgeplane_wire::{
-    api::{
-        agent::{AgentView, ChangeResult, RetirementPlan},
-        memory::{EntriesResult, Entry},
-        report::{HookResult, ReportResult},
-        stream::DAEMON_ENDS,
-        terminal::{AttachParams, AttachResult, SnapshotResult},
-    },
-    rpc::RpcError,
-};
+use edgeplane_wire::{api::stream::DAEMON_ENDS, rpc::RpcError};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -69,14 +59,15 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Admitted, left_behind, outbound::Outbound, profile::Profile, record::Origin, removal,
-    schedule::Declared, screen::Screen, shared::Shared,
+    left_behind, profile::Profile, record::Origin, removal, schedule::Declared, screen::Screen,
+    shared::Shared,
 };
 
 pub(crate) use accept::Accepted;
 pub(crate) use acp::is_asked_by_program;
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
+pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
 pub(crate) use hooks::kind as hook_kind;
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
@@ -92,106 +83,6 @@ const MAILBOX_MAX: usize = 256;
 
 /// How long a shim may take to report that its program runs.
 const LAUNCH_TIME_MAX: Duration = Duration::from_secs(15);
-
-/// What others know of an agent at any time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Summary {
-    /// Why nothing is typed into its terminal now, if an adapter says so.
-    pub(crate) closed: Option<Arc<str>>,
-    pub(crate) phase: Phase,
-    pub(crate) desired: Desired,
-    pub(crate) epoch: Epoch,
-    /// Whether it is a replica that could begin a task now.
-    pub(crate) is_free: bool,
-}
-
-/// The way to an agent.
-#[derive(Debug, Clone)]
-pub(crate) struct AgentHandle {
-    pub(crate) id: AgentId,
-    pub(crate) name: AgentName,
-    /// The set whose replica it is.
-    pub(crate) set: Option<AgentId>,
-    pub(crate) summary: watch::Receiver<Summary>,
-    profile: watch::Receiver<Arc<Profile>>,
-    mailbox: mpsc::Sender<Command>,
-}
-
-/// What an agent's engine is asked.
-#[derive(Debug)]
-pub(crate) enum Command {
-    Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
-    Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
-    Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
-    Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
-    /// A replica has a message, or a replica of the set has changed.
-    Balance,
-    Removal(oneshot::Sender<Result<RetirementPlan, RpcError>>),
-    View(oneshot::Sender<Result<AgentView, RpcError>>),
-    Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
-    Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
-    Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
-    DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
-    Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
-    Report(Epoch, Report, Origin, oneshot::Sender<Result<ReportResult, RpcError>>),
-    Hook(Epoch, HookKind, serde_json::Value, Origin, oneshot::Sender<Result<HookResult, RpcError>>),
-    Attach(AttachParams, Origin, Outbound, oneshot::Sender<Result<AttachResult, RpcError>>),
-    Detach(String, &'static str),
-    Write(String, Vec<u8>, Option<oneshot::Sender<Result<(), RpcError>>>),
-    Resize(String, (u16, u16), Option<oneshot::Sender<Result<(), RpcError>>>),
-    Snapshot(oneshot::Sender<Result<SnapshotResult, RpcError>>),
-    NativeReply(Epoch, u64, Vec<u8>),
-}
-
-/// What a memory request gives.
-#[derive(Debug)]
-pub(crate) enum MemoryAnswer {
-    Entry(Entry),
-    Entries(EntriesResult),
-}
-
-impl AgentHandle {
-    /// What its manifest says that others decide by.
-    pub(crate) fn profile(&self) -> Arc<Profile> {
-        Arc::clone(&self.profile.borrow())
-    }
-
-    /// Why a message that waits is held back by what its terminal shows, if it is.
-    pub(crate) fn held(&self, row: &edgeplane_store::MessageRow) -> Option<String> {
-        let summary = self.summary.borrow();
-        summary.closed.as_ref().filter(|_| row.waiting).map(|why| format!("held: {why}"))
-    }
-
-    /// Asks the agent's engine and waits for its answer.
-    pub(crate) async fn ask<T>(
-        &self,
-        command: impl FnOnce(oneshot::Sender<T>) -> Command,
-    ) -> Result<T, RpcError> {
-        let (reply, answer) = oneshot::channel();
-        self.mailbox.send(command(reply)).await.map_err(|_gone| self.gone())?;
-        answer.await.map_err(|_gone| self.gone())
-    }
-
-    /// Tells the agent's engine something and waits for nothing; lost if its mailbox is full.
-    pub(crate) fn tell(&self, command: Command) -> bool {
-        self.mailbox.try_send(command).is_ok()
-    }
-
-    /// Tells the agent's engine something and waits for room in its mailbox, not for an answer.
-    pub(crate) async fn hand(&self, command: Command) -> Result<(), RpcError> {
-        self.mailbox.send(command).await.map_err(|_gone| self.gone())
-    }
-
-    /// Hands an answer to the agent's program.
-    pub(crate) async fn tell_native(&self, epoch: Epoch, end: u64, line: Vec<u8>) {
-        // An engine that has ended has no program to answer.
-        drop(self.mailbox.send(Command::NativeReply(epoch, end, line)).await);
-    }
-
-    fn gone(&self) -> RpcError {
-        RpcError::new(edgeplane_types::ErrorName::NotFound, format!("agent `{}` is gone", self.name))
-    }
-}
 
 /// Who an agent is, unchanged for its whole life.
 #[derive(Debug, Clone)]
