@@ -23,6 +23,7 @@ mod clients;
 mod input;
 mod members;
 mod program;
+mod questions;
 mod recording;
 mod tree;
 

@@ -11,3 +11,4 @@ pub mod catalogue;
 pub mod rpc;
 pub mod shim;
 pub mod spec;
+pub mod terminal;

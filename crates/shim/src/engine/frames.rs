@@ -1,7 +1,10 @@
 //! What clients say, and what is done about it.
 
 use edgeplane_os::{Signal, signals};
-use edgeplane_wire::shim::{FromShim, ToShim};
+use edgeplane_wire::{
+    shim::{FromShim, InputKind, InputOutcome, ToShim},
+    terminal,
+};
 
 use super::{Engine, now_us};
 use crate::{
@@ -82,6 +85,11 @@ impl Engine {
         let now = now_us();
         match *frame {
             ToShim::Input { id, kind, bytes } => {
+                if let Some(through) = terminal::replied_through(&id).filter(|_| kind == InputKind::Keys) {
+                    self.questions.reply(through, bytes);
+                    self.clients.send(token, &FromShim::Input { id, outcome: InputOutcome::Written });
+                    return self.answer(now);
+                }
                 let at_once = self.inputs.push(token, id, kind, bytes);
                 if let Some(outcome) = at_once {
                     self.clients.send(token, &FromShim::Input { id, outcome });
