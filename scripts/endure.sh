@@ -9,4 +9,4 @@ scripts/setup.sh
 
 export EDGEPLANE_DEATHS="${EDGEPLANE_DEATHS:-5000}" EDGEPLANE_FLOOD="${EDGEPLANE_FLOOD:-100000}"
 echo "$EDGEPLANE_DEATHS deaths, $EDGEPLANE_FLOOD messages"
-cargo nextest run --workspace -E 'binary(deaths) or binary(flood)'
+cargo nextest run --workspace -E 'binary(deaths) or binary(deaths_typed) or binary(flood)'

@@ -40,9 +40,12 @@ components() {
 
 # Without them, where no registry can be reached, the tests that need them say that they show nothing.
 agents() {
-  if ! scripts/agents.sh && [ "${EDGEPLANE_REQUIRE_AGENTS:-}" = 1 ]; then
-    return 1
-  fi
+  local program
+  for program in agents aider; do
+    if ! "scripts/$program.sh" && [ "${EDGEPLANE_REQUIRE_AGENTS:-}" = 1 ]; then
+      return 1
+    fi
+  done
 }
 
 step 'toolchain components' components

@@ -12,6 +12,7 @@
 //! let child = launch.command().current_dir(home.path()).spawn().unwrap();
 //! ```
 
+mod aider;
 mod homes;
 
 use std::{
@@ -22,6 +23,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
+pub use aider::Aider;
 pub use homes::CodexMode;
 
 /// What pins the programs; the folder they are in is named by its digest.
@@ -43,6 +45,12 @@ pub enum Absent {
     #[error("the agent programs are not in `{folder}`: run `scripts/agents.sh`")]
     NotInstalled {
         /// Where they would be.
+        folder: PathBuf,
+    },
+    /// Aider is not installed.
+    #[error("aider is not in `{folder}`: run `scripts/aider.sh`")]
+    NoAider {
+        /// Where it would be.
         folder: PathBuf,
     },
     /// They are installed, but not for this machine.
@@ -77,12 +85,9 @@ impl Programs {
     /// # Errors
     /// If they are not there.
     pub fn find() -> Result<Self, Absent> {
-        let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-        let cache = cache.ok_or(Absent::NoCache)?;
         let name: String =
             Sha256::digest(LOCK).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
-        let folder = cache.join("edgeplane/agents").join(name);
+        let folder = cache()?.join(name);
         if !folder.is_dir() {
             return Err(Absent::NotInstalled { folder });
         }
@@ -104,20 +109,13 @@ impl Programs {
     /// If there are none and `EDGEPLANE_REQUIRE_AGENTS` is 1.
     #[must_use]
     pub fn find_or_skip(what: &str) -> Option<Self> {
-        match Self::find() {
-            Ok(programs) => Some(programs),
-            Err(absent) if env::var_os(REQUIRED).is_some_and(|value| value == "1") => {
-                panic!("{what}: {absent}")
-            }
-            Err(absent) => {
-                // Captured by the test runner and shown with the test.
-                #[expect(clippy::print_stderr, reason = "a test that shows nothing must say so")]
-                {
-                    eprintln!("SKIPPED: {what}: {absent}");
-                }
-                None
-            }
-        }
+        required(what, Self::find())
+    }
+
+    /// The pinned node itself.
+    #[must_use]
+    pub fn node(&self) -> PathBuf {
+        self.node.join("node")
     }
 
     /// A script of an npm package, run by the pinned node.
@@ -141,6 +139,31 @@ impl Programs {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
+    }
+}
+
+/// The folder that programs are installed in.
+fn cache() -> Result<PathBuf, Absent> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    Ok(cache.ok_or(Absent::NoCache)?.join("edgeplane/agents"))
+}
+
+/// What was found, or none with a loud word on what is not tested.
+fn required<T>(what: &str, found: Result<T, Absent>) -> Option<T> {
+    match found {
+        Ok(found) => Some(found),
+        Err(absent) if env::var_os(REQUIRED).is_some_and(|value| value == "1") => {
+            panic!("{what}: {absent}")
+        }
+        Err(absent) => {
+            // Captured by the test runner and shown with the test.
+            #[expect(clippy::print_stderr, reason = "a test that shows nothing must say so")]
+            {
+                eprintln!("SKIPPED: {what}: {absent}");
+            }
+            None
+        }
     }
 }
 
