@@ -1,7 +1,7 @@
 """A terminal program for tests: a transcript, a composer in a frame, a line below it that says what it is doing.
 
-Usage: fake_tui.py CONTROL LOG. It follows the words in the file CONTROL (idle, busy, dialog, quota, deaf, swallow, glyph,
-draft) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
+Usage: fake_tui.py CONTROL LOG. It follows the words in the file CONTROL (idle, busy, dialog, quota, error, deaf,
+swallow, glyph, blind, draft) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
 """
 import json, os, select, sys, termios, tty
 
@@ -26,6 +26,7 @@ def control():
 class Tui:
     def __init__(self):
         self.mode, self.text, self.transcript, self.pasting = "idle", "", ["fake tui 1.0"], None
+        self.blinded = False
 
     def draw(self):
         rows = self.transcript[-6:] + [""]
@@ -53,7 +54,8 @@ class Tui:
             cursor = first + len(shown) - 1, 2
             rows.append(LINE)
             below = {"busy": "working (esc to stop)", "quota": "quota used up", "glyph": "r\u00e9ady"}
-            rows.append("  " + below.get(self.mode, "ready"))
+            below["error"] = "failed: the model is gone"
+            rows.append("  " + below.get("glyph" if self.blinded else self.mode, "ready"))
         out = "\x1b[H\x1b[2J" + "\r\n".join(rows) + f"\x1b[{cursor[0] + 1};{cursor[1] + 1}H"
         os.write(1, out.encode())
 
@@ -62,6 +64,8 @@ class Tui:
             return
         text, self.text = self.text, ""
         log(submitted=text)
+        # Nobody can read what it shows from now on.
+        self.blinded = self.mode == "blind"
         if self.mode != "swallow":
             self.transcript += text.split("\n")[-3:]
 
@@ -92,7 +96,7 @@ class Tui:
                     self.text += key
 
     def follow(self, word):
-        self.mode = word
+        self.mode, self.blinded = word, False
         if word == "draft":
             self.text = "half a tho"
 

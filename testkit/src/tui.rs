@@ -50,7 +50,7 @@ impl Tui {
         tui
     }
 
-    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `deaf`, `swallow`, `glyph` or `draft`.
+    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `error`, `deaf`, `swallow`, `glyph`, `blind` or `draft`.
     ///
     /// # Panics
     /// If it cannot be told.
