@@ -97,6 +97,8 @@ class Tui:
 
     def follow(self, word):
         self.mode, self.blinded = word, False
+        with open(CONTROL + ".followed", "w", encoding="utf-8") as out:
+            out.write(word)
         if word == "draft":
             self.text = "half a tho"
 

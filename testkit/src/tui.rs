@@ -61,6 +61,13 @@ impl Tui {
         std::fs::rename(&next, &self.control).expect("the word is put in place");
     }
 
+    /// Whether the program is in the state that it was put in last.
+    #[must_use]
+    pub fn has_followed(&self) -> bool {
+        let followed = std::fs::read(self.control.with_extension("control.followed"));
+        followed.is_ok_and(|word| std::fs::read(&self.control).is_ok_and(|wanted| wanted == word))
+    }
+
     fn logged(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);

@@ -8,7 +8,7 @@ use edgeplane_testkit::{
     Node,
     agents::Aider,
     model::{Hold, ModelServer, Reply, Rule, Script},
-    wait::{AGENT_PATIENCE, eventually},
+    wait::AGENT_PATIENCE,
 };
 use edgeplane_types::{Activity, Evidence};
 use edgeplane_wire::{api::agent::AgentParams, catalogue::AgentSnapshot};
@@ -81,9 +81,17 @@ fn aider_is_given_each_message_whole_and_in_its_turn() {
         node.signal(NAME, text, None);
     }
     injected(&node, texts.len());
-    let asked = |text: &str| server.received_prompts().iter().filter(|prompt| prompt.contains(text)).count();
+    // It says its own rules behind each prompt, and all that was said before in each request.
+    let asked = |text: &str| {
+        let requests = server.requests();
+        let messages = requests.last().and_then(|request| request.body["messages"].as_array());
+        let said = messages.into_iter().flatten().filter(|message| message["role"] == "user");
+        said.filter(|message| message["content"].as_str().is_some_and(|content| content.contains(text)))
+            .count()
+    };
     for text in texts {
-        eventually("the model was asked it whole, and once", || asked(text) == 1);
+        or_show(&node, "the model was asked it whole", || asked(text) > 0);
+        assert_eq!(asked(text), 1, "{text}");
     }
     activity(&node, Activity::Idle);
     node.signal(NAME, "WAIT", None);
@@ -93,7 +101,7 @@ fn aider_is_given_each_message_whole_and_in_its_turn() {
     held(&node, "a turn runs");
     hold.release();
     injected(&node, texts.len() + 2);
-    eventually("it came after the turn", || asked("after the turn") == 1);
+    or_show(&node, "it came after the turn", || asked("after the turn") == 1);
     node.verify();
 }
 
