@@ -51,12 +51,14 @@ fn answers_come_once_and_without_a_daemon() {
     let mut node = Node::start();
     let mut asking = Asking::start(&node);
     let placed = [&answers::cursor(0, 2), answers::DEVICE].concat();
-    let tells = (0..ATTEMPTS).any(|_| asking.ask("place", &[answers::DEVICE, &placed]) == 1);
-    assert!(tells, "the daemon tells where the cursor is");
+    let tells =
+        |asking: &mut Asking| (0..ATTEMPTS).any(|_| asking.ask("place", &[answers::DEVICE, &placed]) == 1);
+    assert!(tells(&mut asking), "the daemon tells where the cursor is");
     node.kill_daemon();
     asking.ask("works", &[answers::WORKS]);
     asking.ask("place", &[answers::DEVICE]);
     node.up();
+    assert!(tells(&mut asking), "the next daemon tells it, although nobody looks at the screen");
     // The next daemon sees the questions of the past in the recording, and answers none of them again.
     let snapshot = node.connect().call::<AgentSnapshot>(&AgentParams { agent: "asks".into() });
     assert!(snapshot.text.starts_with("ab"), "{}", snapshot.text);

@@ -90,8 +90,9 @@ impl Actor {
 
     pub(super) fn screen_timer(&self) -> Option<Instant> {
         let live = self.live.as_ref()?;
-        let lags =
-            live.size.is_some() && live.screen.as_ref().is_some_and(|screen| screen.offset() < live.head);
+        // Output that came before anybody listened makes no model by itself, and may ask for the cursor's place.
+        let shown = live.screen.as_ref().map_or(0, Screen::offset);
+        let lags = live.size.is_some() && shown < live.head;
         lags.then(|| live.output_at.map(|at| at + QUIET)).flatten()
     }
 
