@@ -10,8 +10,8 @@ scripts/setup.sh
 
 export EDGEPLANE_DEATHS="${EDGEPLANE_DEATHS:-5000}" EDGEPLANE_FLOOD="${EDGEPLANE_FLOOD:-100000}"
 echo "$EDGEPLANE_DEATHS deaths, $EDGEPLANE_FLOOD messages"
-cargo nextest run --workspace -E 'binary(deaths) or binary(flood)'
+cargo nextest run --workspace -E 'binary(deaths) or binary(deaths_typed) or binary(flood)'
 
 # Every template with its real program, also the two that are large.
 scripts/agents.sh all
-EDGEPLANE_REQUIRE_AGENTS=all cargo nextest run --workspace -E 'binary(real_templates)'
+EDGEPLANE_REQUIRE_AGENTS=all cargo nextest run --workspace -E 'binary(real_templates) or binary(real_aider)'

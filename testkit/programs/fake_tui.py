@@ -1,7 +1,7 @@
 """A terminal program for tests: a transcript, a composer in a frame, a line below it that says what it is doing.
 
-Usage: fake_tui.py CONTROL LOG [OPTIONS]. It follows the words in the file CONTROL (idle, busy, dialog, quota, deaf,
-swallow, glyph, draft, lies) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
+Usage: fake_tui.py CONTROL LOG [OPTIONS]. It follows the words in the file CONTROL (idle, busy, dialog, quota, error, deaf,
+swallow, glyph, blind, draft, lies) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
 
 It has hooks as programs made for people have: commands by event in the file of `--settings`, or one that `-c notify=`
 names. It goes on with the session of `--resume` or `resume`, but with none of the name `lost`. What stands in the file
@@ -76,6 +76,7 @@ class Tui:
     def __init__(self):
         self.hooks = Hooks()
         self.mode, self.text, self.transcript, self.pasting = "idle", "", ["fake tui 1.0"], None
+        self.blinded = False
 
     def draw(self):
         rows = self.transcript[-6:] + [""]
@@ -103,7 +104,8 @@ class Tui:
             cursor = first + len(shown) - 1, 2
             rows.append(LINE)
             below = {"busy": "working (esc to stop)", "quota": "quota used up", "glyph": "r\u00e9ady"}
-            rows.append("  " + below.get(self.mode, "ready"))
+            below["error"] = "failed: the model is gone"
+            rows.append("  " + below.get("glyph" if self.blinded else self.mode, "ready"))
         out = "\x1b[H\x1b[2J" + "\r\n".join(rows) + f"\x1b[{cursor[0] + 1};{cursor[1] + 1}H"
         os.write(1, out.encode())
 
@@ -112,6 +114,8 @@ class Tui:
             return
         text, self.text = self.text, ""
         log(submitted=text)
+        # Nobody can read what it shows from now on.
+        self.blinded = self.mode == "blind"
         if self.mode == "swallow":
             return
         self.hooks.asked(text + (" and a lie" if self.mode == "lies" else ""))
@@ -148,7 +152,9 @@ class Tui:
     def follow(self, word):
         if self.mode == "busy" and self.hooks.prompts:
             self.hooks.ended("done")
-        self.mode = word
+        self.mode, self.blinded = word, False
+        with open(CONTROL + ".followed", "w", encoding="utf-8") as out:
+            out.write(word)
         if word == "dialog":
             self.hooks.tell("PermissionRequest", tool_name="Bash", tool_input={"command": "rm x"})
         if word == "draft":

@@ -12,6 +12,7 @@
 //! let child = launch.command().current_dir(home.path()).spawn().unwrap();
 //! ```
 
+mod aider;
 mod homes;
 mod host;
 mod more;
@@ -24,6 +25,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
+pub use aider::Aider;
 pub use homes::CodexMode;
 pub use host::Host;
 pub use more::More;
@@ -113,6 +115,12 @@ impl Programs {
     pub fn path(&self) -> Vec<PathBuf> {
         let claude = self.claude.parent().map(Path::to_owned);
         [self.node.clone(), self.modules.join(".bin")].into_iter().chain(claude).collect()
+    }
+
+    /// The pinned node itself.
+    #[must_use]
+    pub fn node(&self) -> PathBuf {
+        self.node.join("node")
     }
 
     /// A script of an npm package, run by the pinned node.

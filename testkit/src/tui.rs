@@ -95,8 +95,8 @@ impl Tui {
         all.iter().filter_map(|line| serde_json::from_value(line.get("argv")?.clone()).ok()).collect()
     }
 
-    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `deaf`, `swallow`, `glyph`, `draft` or
-    /// `lies`.
+    /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `error`, `deaf`, `swallow`, `glyph`, `blind`,
+    /// `draft` or `lies`.
     ///
     /// # Panics
     /// If it cannot be told.
@@ -105,6 +105,13 @@ impl Tui {
         let next = self.control.with_extension("next");
         std::fs::write(&next, word).expect("the word is written");
         std::fs::rename(&next, &self.control).expect("the word is put in place");
+    }
+
+    /// Whether the program is in the state that it was put in last.
+    #[must_use]
+    pub fn has_followed(&self) -> bool {
+        let followed = std::fs::read(self.control.with_extension("control.followed"));
+        followed.is_ok_and(|word| std::fs::read(&self.control).is_ok_and(|wanted| wanted == word))
     }
 
     fn logged(&self) -> Vec<Value> {

@@ -125,6 +125,26 @@ fn what_is_not_understood_or_not_ours_is_left_alone() {
     assert!(tui.submitted().is_empty());
 }
 
+/// Proves TERM-005, TERM-009, TERM-024.
+#[test]
+fn a_program_that_shows_an_error_rests_and_is_tried_again() {
+    let node = Node::start();
+    let tui = Tui::start(&node, "failed", "error", "");
+    activity(&node, "failed", Activity::Error);
+    node.signal("failed", "is it over?", None);
+    held(&node, "failed", "it shows an error, and is tried again later");
+    assert!(tui.submitted().is_empty());
+    // Nobody looks at its screen, and nothing on it changes: after its rest it is typed to all the same.
+    injected(&node, "failed", 1);
+    assert_eq!(tui.submitted().len(), 1);
+    // The error is still there, so the next rest is twice as long, unless the program goes on.
+    node.signal("failed", "and now?", None);
+    held(&node, "failed", "it shows an error, and is tried again later");
+    tui.set("idle");
+    injected(&node, "failed", 2);
+    activity(&node, "failed", Activity::Idle);
+}
+
 /// Proves TERM-007.
 #[test]
 fn what_a_program_does_not_take_is_not_called_sent() {

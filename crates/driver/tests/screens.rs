@@ -1,7 +1,7 @@
 //! Adapters on screens of real programs, on the same screens with one glyph changed, and on screens of nobody.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::OnceLock};
 
 use edgeplane_driver::screen::{
     ADAPTER_BYTES_MAX, Adapter, Fixture, Held, Row, SHIPPED, ScreenState, ScreenView, shipped,
@@ -33,6 +33,7 @@ fn expected(state: &str) -> ScreenState {
         "busy" => ScreenState::Busy,
         "dialog" => ScreenState::Dialog,
         "quota" => ScreenState::QuotaPaused,
+        "error" => ScreenState::Error,
         "unknown" => ScreenState::Unknown,
         other => panic!("no state begins with {other}"),
     }
@@ -142,6 +143,58 @@ fn every_adapter_that_comes_along_has_screens() {
     }
 }
 
+/// The states that the guide's table has a column for, behind the one for what stands in the composer.
+const STATES: [ScreenState; 5] =
+    [ScreenState::Idle, ScreenState::Busy, ScreenState::Dialog, ScreenState::QuotaPaused, ScreenState::Error];
+
+/// Proves TERM-026.
+#[test]
+fn the_guide_shows_a_screen_or_a_reason_for_each_state() {
+    let page = include_str!("../../../docs/guide/terminals.md");
+    let head = "| program | composer | idle | busy | dialog | quota_paused | error |";
+    let rows: Vec<&str> =
+        page.lines().skip_while(|line| *line != head).skip(2).take_while(|line| !line.is_empty()).collect();
+    assert_eq!(rows.len(), PROGRAMS.len());
+    for (row, name) in rows.iter().zip(PROGRAMS) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [program, composer, states @ ..] = cells.as_slice() else { panic!("{row}") };
+        assert_eq!(program.trim_matches('`'), *name);
+        let adapter = shipped(name).unwrap();
+        let screens = fixtures(name);
+        let shown = |cell: &str| {
+            let (_, fixture) = screens.iter().find(|(state, _)| state == cell.trim_matches('`')).unwrap();
+            adapter.read(&fixture.view)
+        };
+        assert!(!shown(composer).composer.unwrap().is_empty(), "{name}: {composer}");
+        assert_eq!(states.len(), STATES.len(), "{name}");
+        for (cell, state) in states.iter().zip(STATES) {
+            if let Some(reason) = cell.strip_prefix("none: ") {
+                assert!(reason.len() > 5, "{name} {state:?}: {reason}");
+                let all = screens.iter().filter(|(screen, _)| expected(screen) == state);
+                assert_eq!(all.count(), 0, "{name} has a screen of {state:?}");
+            } else {
+                assert_eq!(shown(cell).state, state, "{name}: {cell}");
+            }
+        }
+    }
+}
+
+/// Proves TERM-025.
+#[test]
+fn what_a_turn_said_is_over_with_the_next() {
+    let mut checked = 0;
+    for name in PROGRAMS {
+        let all = fixtures(name);
+        for (_, fixture) in all.iter().filter(|(state, _)| state == "idle-after-error") {
+            let text = |row: &Row| row.text.contains("Error") || row.text.contains("■ ");
+            assert!(fixture.view.rows.iter().any(text), "{name}: the error is still in sight");
+            assert_eq!(shipped(name).unwrap().read(&fixture.view).state, ScreenState::Idle, "{name}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 5);
+}
+
 /// Proves TERM-010.
 #[test]
 fn a_wrong_adapter_is_refused_with_its_line() {
@@ -161,7 +214,15 @@ fn a_wrong_adapter_is_refused_with_its_line() {
     check(&right.replace("name = \"i\"", "nome = \"i\""), 9, "unknown field");
     check(&right.replace("composer = \"present\"\n", "all = ['a']\n"), 7, "idle needs a composer");
     check(&right.replace("is = \"idle\"", "is = \"unknown\""), 7, "without a rule");
+    let items = "composer = \"present\"\nitems = 2\n";
+    check(&right.replace("composer = \"present\"\n", items), 7, "`items` needs `item`");
     check(&" ".repeat(ADAPTER_BYTES_MAX + 1), 1, "at most");
+}
+
+/// Every adapter, read once.
+fn adapters() -> &'static [Adapter] {
+    static ALL: OnceLock<Vec<Adapter>> = OnceLock::new();
+    ALL.get_or_init(|| PROGRAMS.iter().map(|name| shipped(name).unwrap()).collect())
 }
 
 fn some_view() -> impl Strategy<Value = ScreenView> {
@@ -181,8 +242,8 @@ proptest! {
     /// Proves TERM-002.
     #[test]
     fn any_screen_is_read(view in some_view(), text in "\\PC{0,40}") {
-        for name in PROGRAMS {
-            let reading = shipped(name).unwrap().read(&view);
+        for adapter in adapters() {
+            let reading = adapter.read(&view);
             if let Some(composer) = reading.composer {
                 let (from, to) = composer.rows;
                 prop_assert!(from <= usize::from(view.cursor.0) && usize::from(view.cursor.0) < to);

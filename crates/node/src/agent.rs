@@ -16,6 +16,7 @@ mod handle;
 mod health;
 mod hibernation;
 mod hooks;
+mod input_fate;
 mod input_gate;
 mod input_lead;
 mod input_recall;

@@ -7,6 +7,8 @@ mod view;
 
 use std::num::NonZeroU16;
 
+use edgeplane_wire::terminal;
+
 /// Smallest edge of a screen: with less, programs and the model itself misbehave.
 const EDGE_MIN: u16 = 2;
 
@@ -21,10 +23,12 @@ struct Noticed {
 }
 
 impl Noticed {
+    /// The newest answers are kept: somebody may still wait for them.
     fn answer(&mut self, bytes: &[u8]) {
-        if self.answers.len().saturating_add(bytes.len()) <= ANSWERS_BYTES_MAX {
-            self.answers.extend_from_slice(bytes);
+        if self.answers.len().saturating_add(bytes.len()) > ANSWERS_BYTES_MAX {
+            self.answers.clear();
         }
+        self.answers.extend_from_slice(bytes);
     }
 }
 
@@ -47,30 +51,27 @@ impl vt100::Callbacks for Noticed {
         c: char,
     ) {
         match (i1, i2, c, first(params)) {
-            (None, None, 'n', 5) => self.answer(b"\x1b[0n"),
+            (None, None, 'n', 5) => self.answer(terminal::WORKS),
             (None, None, 'n', 6) => {
                 let (row, col) = screen.cursor_position();
-                let at = format!("\x1b[{};{}R", row.saturating_add(1), col.saturating_add(1));
-                self.answer(at.as_bytes());
+                self.answer(&terminal::cursor(row, col));
             }
-            // A VT220 with colour: what xterm-256color programs expect at least.
-            (None, None, 'c', 0) => self.answer(b"\x1b[?62;22c"),
-            (Some(b'>'), None, 'c', 0) => self.answer(b"\x1b[>1;10;0c"),
-            (Some(b'>'), None, 'q', 0) => self.answer(b"\x1bP>|edgeplane\x1b\\"),
+            (None, None, 'c', 0) => self.answer(terminal::DEVICE),
+            (Some(b'>'), None, 'c', 0) => self.answer(terminal::DEVICE_VERSION),
+            (Some(b'>'), None, 'q', 0) => self.answer(terminal::NAME),
             (None, None, 't', 18) => {
                 let (rows, cols) = screen.size();
-                self.answer(format!("\x1b[8;{rows};{cols}t").as_bytes());
+                self.answer(&terminal::size(cols.get(), rows.get()));
             }
-            // No keyboard protocol is spoken: the flags are none.
-            (Some(b'?'), None, 'u', 0) => self.answer(b"\x1b[?0u"),
+            (Some(b'?'), None, 'u', 0) => self.answer(terminal::KEYBOARD),
             _ => {}
         }
     }
 
     fn unhandled_osc(&mut self, _: &mut vt100::Screen, params: &[&[u8]]) {
         match params {
-            [b"10", b"?"] => self.answer(b"\x1b]10;rgb:e6e6/e6e6/e6e6\x1b\\"),
-            [b"11", b"?"] => self.answer(b"\x1b]11;rgb:0000/0000/0000\x1b\\"),
+            [b"10", b"?"] => self.answer(terminal::FOREGROUND),
+            [b"11", b"?"] => self.answer(terminal::BACKGROUND),
             _ => {}
         }
     }

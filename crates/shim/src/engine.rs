@@ -25,6 +25,7 @@ use crate::{
     commands::Commands,
     input::Inputs,
     program::Program,
+    questions::Questions,
     recording::{Kept, Notice, Recording},
     tree::Tree,
 };
@@ -78,6 +79,7 @@ pub(crate) struct Engine {
     recording: Recording,
     clients: Clients,
     inputs: Inputs,
+    questions: Questions,
     signals: SignalFd,
     listener: UnixListener,
     exit_record: Option<Preallocated>,
@@ -107,6 +109,7 @@ impl Engine {
             recording: parts.recording,
             clients: parts.clients,
             inputs: Inputs::default(),
+            questions: Questions::default(),
             signals: parts.signals,
             listener: parts.listener,
             exit_record: Some(parts.exit_record),
@@ -155,8 +158,13 @@ impl Engine {
     }
 
     fn wait(&self, now: u64) -> Ready {
-        let due =
-            [self.recording.due_us(), self.clients.due_us(), self.program.due_us(), self.phase.due_us()];
+        let due = [
+            self.recording.due_us(),
+            self.clients.due_us(),
+            self.program.due_us(),
+            self.phase.due_us(),
+            self.questions.due_us(),
+        ];
         let due = due.into_iter().flatten().min();
         let timeout = due.map(|due| Duration::from_micros(due.saturating_sub(now)));
         let mut list = poll_list(self);
@@ -205,12 +213,15 @@ impl Engine {
         self.program.tick(now);
         if let Some((offset, stream, bytes)) = self.recording.retry_waiting(now) {
             self.clients.show(offset, stream, &bytes);
+            self.see(now, &bytes);
         }
         while let Some((stream, held)) = self.recording.overdue(now) {
             if let Kept::At(offset) = self.recording.output(now, stream, held.bytes()) {
                 self.clients.show(offset, stream, held.bytes());
+                self.see(now, held.bytes());
             }
         }
+        self.answer(now);
         self.recording.tick(now);
         self.advance(now);
         self.tell_notices();
@@ -254,8 +265,27 @@ impl Engine {
             && let Kept::At(offset) = self.recording.output(now, stream, chunk)
         {
             self.clients.show(offset, stream, chunk);
+            if !self.program.has_pipes() {
+                self.questions.see(now, self.recording.head(), self.recording.size(), chunk);
+            }
         }
         true
+    }
+
+    /// Looks for questions in output that was shown.
+    fn see(&mut self, now: u64, output: &[u8]) {
+        if !self.program.has_pipes() {
+            self.questions.see(now, self.recording.head(), self.recording.size(), output);
+        }
+    }
+
+    /// Types the answers that are due to what the program asked its terminal.
+    fn answer(&mut self, now: u64) {
+        let answers = self.questions.take(now);
+        if !answers.is_empty() {
+            self.inputs.answer(answers);
+            self.write_inputs(now);
+        }
     }
 
     fn write_inputs(&mut self, now: u64) {

@@ -23,6 +23,9 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 /// Longest line that a terminal takes while it collects lines; the kernel drops what is beyond.
 const LINE_BYTES_MAX: usize = 4095;
 
+/// Bytes of answers to a program's questions that may wait; one that asks and does not read is answered no more.
+const ANSWERS_BYTES_MAX: usize = 4096;
+
 /// What ends the input of a terminal that collects lines.
 const END_OF_INPUT: &[u8] = &[4];
 
@@ -38,7 +41,8 @@ struct Entry {
     written: usize,
     /// Set when its writing begins: whether only its length may be recorded.
     is_secret: Option<bool>,
-    asked_by: Token,
+    /// Nobody asked for the shim's own answers to the program.
+    asked_by: Option<Token>,
 }
 
 /// What became of an input that was accepted.
@@ -75,8 +79,9 @@ impl Inputs {
         kind: InputKind,
         bytes: &[u8],
     ) -> Option<InputOutcome> {
-        if let Some(entry) = self.waiting.iter_mut().find(|entry| entry.id == id) {
-            entry.asked_by = asked_by;
+        let is_same = |entry: &&mut Entry| entry.id == id && entry.asked_by.is_some();
+        if let Some(entry) = self.waiting.iter_mut().find(is_same) {
+            entry.asked_by = Some(asked_by);
             return Some(InputOutcome::Queued);
         }
         if self.state(&id) == InputOutcome::Written {
@@ -91,13 +96,29 @@ impl Inputs {
         }
         self.waiting_bytes = total;
         let bytes = bytes.to_vec();
+        let asked_by = Some(asked_by);
         self.waiting.push_back(Entry { id, kind, bytes, written: 0, is_secret: None, asked_by });
         None
     }
 
+    /// Puts what answers the program's questions before all that is not being written already.
+    pub(crate) fn answer(&mut self, bytes: Vec<u8>) {
+        let answers = self.waiting.iter().filter(|entry| entry.asked_by.is_none());
+        let waiting_bytes: usize = answers.map(|entry| entry.bytes.len()).sum();
+        if waiting_bytes.saturating_add(bytes.len()) > ANSWERS_BYTES_MAX || self.is_ended {
+            return;
+        }
+        self.waiting_bytes = self.waiting_bytes.saturating_add(bytes.len());
+        let is_before = |entry: &Entry| entry.is_secret.is_some() || entry.asked_by.is_none();
+        let at = self.waiting.iter().take_while(|entry| is_before(entry)).count();
+        let id = Id::default();
+        let kind = InputKind::Keys;
+        self.waiting.insert(at, Entry { id, kind, bytes, written: 0, is_secret: None, asked_by: None });
+    }
+
     /// What is known of an input.
     pub(crate) fn state(&self, id: &Id) -> InputOutcome {
-        if self.waiting.iter().any(|entry| entry.id == *id) {
+        if self.waiting.iter().any(|entry| entry.id == *id && entry.asked_by.is_some()) {
             return InputOutcome::Queued;
         }
         let known = self.remembered.iter().rev().find(|(known, _)| known == id);
@@ -129,12 +150,19 @@ impl Inputs {
                 Step::Blocked => return,
             };
             let Some(entry) = self.waiting.pop_front() else { return };
+            let Some(asked_by) = entry.asked_by else {
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(entry.bytes.len());
+                if outcome == InputOutcome::Written {
+                    record(now_us, &entry, recording);
+                }
+                continue;
+            };
             if outcome == InputOutcome::Written {
                 recording.failpoint("shim.written");
                 record(now_us, &entry, recording);
                 recording.failpoint("shim.recorded");
             }
-            settled(self.forget(&entry, outcome));
+            settled(self.forget(&entry, asked_by, outcome));
             recording.failpoint("shim.answered");
         }
         if self.ends_after && end_input(program) {
@@ -148,11 +176,13 @@ impl Inputs {
         self.is_ended = true;
         self.ends_after = false;
         while let Some(entry) = self.waiting.pop_front() {
-            settled(self.forget(&entry, InputOutcome::Closed));
+            if let Some(asked_by) = entry.asked_by {
+                settled(self.forget(&entry, asked_by, InputOutcome::Closed));
+            }
         }
     }
 
-    fn forget(&mut self, entry: &Entry, outcome: InputOutcome) -> Settled {
+    fn forget(&mut self, entry: &Entry, asked_by: Token, outcome: InputOutcome) -> Settled {
         self.waiting_bytes = self.waiting_bytes.saturating_sub(entry.bytes.len());
         // One that is to be offered again is as if it had never come.
         if outcome != InputOutcome::Full {
@@ -161,7 +191,7 @@ impl Inputs {
             }
             self.remembered.push_back((entry.id, outcome));
         }
-        Settled { id: entry.id, outcome, asked_by: entry.asked_by }
+        Settled { id: entry.id, outcome, asked_by }
     }
 }
 

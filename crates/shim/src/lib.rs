@@ -24,6 +24,7 @@ mod commands;
 mod input;
 mod members;
 mod program;
+mod questions;
 mod recording;
 mod tree;
 

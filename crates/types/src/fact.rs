@@ -12,8 +12,8 @@ pub use stream::{StreamName, StreamNameError};
 
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
-    Evidence, Generation, ItemId, MessageId, NodeId, NodeName, PolicyAction, PolicyLayer, ProcessId,
-    SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId, WorkspaceId,
+    Evidence, Generation, ItemId, MessageId, NodeName, PolicyAction, PolicyLayer, ProcessId, SafeLabel,
+    Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,

@@ -178,6 +178,8 @@ pub enum Activity {
     AwaitingApproval,
     /// Stopped by a provider's quota.
     QuotaPaused,
+    /// Stopped by an error that it shows; it may take the next message.
+    Error,
     /// Not known, and not guessed.
     Unknown,
 }

@@ -12,3 +12,4 @@ pub mod command;
 pub mod rpc;
 pub mod shim;
 pub mod spec;
+pub mod terminal;

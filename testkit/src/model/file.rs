@@ -67,6 +67,7 @@ enum StepFile {
     TooManyRequests {
         retry_after_s: u32,
     },
+    QuotaUsedUp {},
     Status(u16),
     Stall {},
 }
@@ -76,7 +77,8 @@ impl Script {
     /// `{"rules": [{"on": "make a file", "replies": [[{"shell": "touch made"}], [{"text": "It is made."}]]}]}`.
     ///
     /// Further steps are `shell_with_leave`, `write` with `path` and `content`, `call` with `tool` and `arguments`, `cut`; and for a request
-    /// that fails before the reply `too_many_requests` with `retry_after_s`, `status`, `stall`.
+    /// that fails before the reply `too_many_requests` with `retry_after_s`, `quota_used_up`,
+    /// `status`, `stall`.
     ///
     /// # Errors
     /// If the file cannot be read or is none.
@@ -103,6 +105,7 @@ fn add(reply: Reply, step: StepFile) -> Reply {
         StepFile::Call { tool, arguments } => reply.step(Step::Call(Action::Tool { name: tool, arguments })),
         StepFile::Cut {} => reply.step(Step::Cut),
         StepFile::TooManyRequests { retry_after_s } => reply.after(Fault::TooManyRequests { retry_after_s }),
+        StepFile::QuotaUsedUp {} => reply.after(Fault::QuotaUsedUp),
         StepFile::Status(status) => reply.after(Fault::Status(status)),
         StepFile::Stall {} => reply.after(Fault::Stall),
     }

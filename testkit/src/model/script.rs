@@ -221,6 +221,8 @@ pub enum Fault {
         /// The value of `retry-after`.
         retry_after_s: u32,
     },
+    /// 429, for what is allowed in a long time is used up; the body says so in the way of the provider.
+    QuotaUsedUp,
     /// Any status that is no success, such as 500.
     Status(u16),
     /// The request is read and never answered.

@@ -28,7 +28,7 @@ use super::{
     kept::{Decision, Kept, prompts, tool_results},
     play::{self, PIECES_MAX, Play},
     responses,
-    speech::{Answer, error_body, speak},
+    speech::{Answer, error_body, quota_body, speak},
 };
 
 /// More than any program sends: a long conversation with all its tools is some hundred KiB.
@@ -273,6 +273,7 @@ impl Shared {
                     response.headers_mut().insert(header::RETRY_AFTER, retry_after_s.into());
                     response
                 }
+                Fault::QuotaUsedUp => json_response(StatusCode::TOO_MANY_REQUESTS, &quota_body(dialect)),
                 Fault::Status(status) => failure(dialect, status, "the script makes this request fail"),
                 Fault::Stall => match play::stall().await {},
                 Fault::Cut => self.play(asked, play::cut(reply), as_list).await,

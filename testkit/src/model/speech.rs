@@ -111,6 +111,30 @@ pub(super) fn arguments_text(input: &Input) -> String {
     input.object().to_string()
 }
 
+/// What a provider says when not a moment's but a day's or a month's share is used up. Programs tell the two apart by it.
+pub(super) fn quota_body(dialect: Dialect) -> Value {
+    let message = "You exceeded your current quota, please check your plan and billing details.";
+    match dialect {
+        Dialect::Chat | Dialect::Responses => {
+            let kind = "insufficient_quota";
+            json!({ "error": { "message": message, "type": kind, "param": null, "code": kind } })
+        }
+        Dialect::Anthropic => error_body(dialect, 429, "You have hit your usage limit."),
+        Dialect::Gemini => {
+            let mut body = error_body(dialect, 429, message);
+            body["error"]["details"] = json!([{
+                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+                "violations": [{
+                    "quotaMetric": "generativelanguage.googleapis.com/generate_content_free_tier_requests",
+                    "quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier",
+                    "quotaValue": "250",
+                }],
+            }]);
+            body
+        }
+    }
+}
+
 /// The body of an error in a dialect.
 pub(super) fn error_body(dialect: Dialect, status: u16, message: &str) -> Value {
     let limited = status == 429;

@@ -2,6 +2,8 @@
 //!
 //! It comes from a file that a user may have written, so everything in it is bounded and each error names its place.
 
+use std::num::NonZeroUsize;
+
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use toml::Spanned;
@@ -74,6 +76,8 @@ pub struct Adapter {
     /// Which kind of hooks the program has.
     pub hooks: Option<HookKind>,
     pub(super) composer: ComposerRule,
+    /// What begins each piece of the transcript.
+    pub(super) item: Option<Regex>,
     pub(super) rules: Vec<Rule>,
 }
 
@@ -116,6 +120,8 @@ pub(super) struct Rule {
     pub(super) all: Vec<Regex>,
     pub(super) none: Vec<Regex>,
     pub(super) within: Option<usize>,
+    /// How many of the transcript's last pieces are looked at, and all that is below.
+    pub(super) items: Option<NonZeroUsize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -134,6 +140,7 @@ struct File {
     steers: bool,
     hooks: Option<Spanned<String>>,
     composer: ComposerFile,
+    transcript: Option<TranscriptFile>,
     state: Vec<Spanned<RuleFile>>,
 }
 
@@ -152,6 +159,12 @@ struct ComposerFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct TranscriptFile {
+    item: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RuleFile {
     is: ScreenState,
     name: String,
@@ -162,6 +175,7 @@ struct RuleFile {
     #[serde(default)]
     none: Vec<Spanned<String>>,
     within: Option<usize>,
+    items: Option<NonZeroUsize>,
 }
 
 /// The text that is read, to say where in it something stands.
@@ -248,6 +262,7 @@ impl Source<'_> {
             all: self.patterns(&file.all)?,
             none: self.patterns(&file.none)?,
             within: file.within,
+            items: file.items,
         })
     }
 }
@@ -267,6 +282,11 @@ impl Adapter {
         })?;
         if let Some(rule) = file.state.get(RULES_MAX) {
             return Err(source.error(rule.span().start, format!("an adapter has at most {RULES_MAX} rules")));
+        }
+        let item = file.transcript.as_ref().map(|transcript| source.pattern(&transcript.item)).transpose()?;
+        if let Some(rule) = file.state.iter().find(|rule| item.is_none() && rule.get_ref().items.is_some()) {
+            let what = "`items` needs `item` of `[transcript]`";
+            return Err(source.error(rule.span().start, what));
         }
         let composer = ComposerRule {
             bright: file.composer.bright,
@@ -289,6 +309,7 @@ impl Adapter {
             steers: file.steers,
             hooks: source.hooks(file.hooks.as_ref())?,
             composer,
+            item,
             rules: file.state.iter().map(|rule| source.rule(rule)).collect::<Result<_, _>>()?,
         })
     }

@@ -32,6 +32,13 @@ pub enum ScreenState {
 }
 
 impl ScreenState {
+    /// Whether a text may be entered: the program does nothing, whether its last turn ended well or in an error that is
+    /// still shown. An error of its own goes away with the next turn only, so waiting for that would be for ever.
+    #[must_use]
+    pub fn takes_text(self) -> bool {
+        matches!(self, Self::Idle | Self::Error)
+    }
+
     /// The word that files and reports use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -112,7 +119,7 @@ impl Adapter {
     pub fn read(&self, view: &ScreenView) -> Reading {
         let composer = find_composer(&self.composer, view);
         let matched: Vec<&Rule> =
-            self.rules.iter().filter(|rule| rule.matches(view, composer.as_ref())).collect();
+            self.rules.iter().filter(|rule| rule.matches(self, view, composer.as_ref())).collect();
         let state = match matched.split_first() {
             Some((first, rest)) if rest.iter().all(|rule| rule.state == first.state) => first.state,
             _ => ScreenState::Unknown,
@@ -122,7 +129,7 @@ impl Adapter {
 }
 
 impl Rule {
-    fn matches(&self, view: &ScreenView, composer: Option<&Composer>) -> bool {
+    fn matches(&self, adapter: &Adapter, view: &ScreenView, composer: Option<&Composer>) -> bool {
         let is_right = match self.composer {
             ComposerIs::Any => true,
             ComposerIs::Present => composer.is_some(),
@@ -143,9 +150,20 @@ impl Rule {
             .map(|(_, row)| row.text.as_str())
             .collect();
         let skipped = self.within.map_or(0, |within| rows.len().saturating_sub(within));
+        let skipped = skipped.max(self.begin_of_items(adapter, &rows));
         let rows = rows.get(skipped..).unwrap_or_default();
         let is_there = |pattern: &regex::Regex| rows.iter().any(|row| pattern.is_match(row));
         self.all.iter().all(is_there) && !self.none.iter().any(is_there)
+    }
+}
+
+impl Rule {
+    /// The row that begins the last pieces of the transcript which the rule looks at. What a turn said is over when the
+    /// next turn has said something.
+    fn begin_of_items(&self, adapter: &Adapter, rows: &[&str]) -> usize {
+        let (Some(items), Some(item)) = (self.items, &adapter.item) else { return 0 };
+        let mut begins = rows.iter().enumerate().rev().filter(|(_, row)| item.is_match(row));
+        begins.nth(items.get().saturating_sub(1)).map_or(0, |(index, _)| index)
     }
 }
 
@@ -167,9 +185,9 @@ fn composer_at(rule: &ComposerRule, view: &ScreenView, start: usize, cursor: usi
     if rule.bright && first.is_faint(sign) {
         return None;
     }
-    if let Some(above) = &rule.above {
-        let row = view.rows.get(start.checked_sub(1)?)?;
-        above.find(&row.text)?;
+    // What is above a composer that fills the screen has scrolled away.
+    if let (Some(above), Some(before)) = (&rule.above, start.checked_sub(1)) {
+        above.find(&view.rows.get(before)?.text)?;
     }
     let mut lines = vec![bright(rule, first, prompt.end())];
     let mut end = start.saturating_add(1);

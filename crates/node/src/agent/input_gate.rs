@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 use super::{
     Actor, delivery,
-    input_step::{ATTEMPT_AFTER_DOUBT, ATTEMPTS_MAX, Entry, Stage, Step},
+    input_step::{ATTEMPTS_MAX, Entry, Stage, Step},
 };
 
 /// How long a program is quiet before its screen is read: it may draw in several pieces.
@@ -31,19 +31,28 @@ const SETTLE: Duration = Duration::from_millis(60);
 const UNSETTLED_MAX: Duration = Duration::from_millis(500);
 
 /// How long nothing is entered after a program did not take what was submitted.
-const REST: Duration = Duration::from_secs(30);
+pub(super) const REST: Duration = Duration::from_secs(30);
 
 /// How long a program may take to show the turn that a message has begun; before, it looks idle.
-const TURN_SHOWN_TIME: Duration = Duration::from_secs(1);
+pub(super) const TURN_SHOWN_TIME: Duration = Duration::from_secs(1);
+
+/// How long nothing is entered after a program showed an error; each one behind it doubles that, up to the longest.
+const ERROR_REST: Duration = Duration::from_secs(5);
+
+/// The longest rest after an error: an outage of a provider is not asked about more often.
+const ERROR_REST_MAX: Duration = Duration::from_secs(900);
+
+/// Why nothing is entered for a while after an error.
+const FAILED: &str = "it shows an error, and is tried again later";
 
 /// Why nothing is entered for a while after a message was not taken.
 const NOT_TAKEN: &str = "its program did not take what was submitted";
 
 /// Why nothing is entered for a while after nobody could tell whether a message was taken.
-const IN_DOUBT: &str = "what became of the message before is not known";
+pub(super) const IN_DOUBT: &str = "what became of the message before is not known";
 
 /// Why nothing is entered right after a message was taken.
-const BEGINNING: &str = "the turn of the message before is about to begin";
+pub(super) const BEGINNING: &str = "the turn of the message before is about to begin";
 
 /// What is known of a terminal, and what is being entered.
 #[derive(Debug, Default)]
@@ -57,8 +66,12 @@ pub(super) struct InputGate {
     pub(super) entry: Option<Entry>,
     /// The message that was entered in vain, and how often.
     pub(super) tried: Option<(MessageId, u8)>,
+    /// Errors that were shown, one behind the other.
+    errors: u32,
+    /// Whether the last of them is counted.
+    pub(super) is_counted: bool,
     /// Until when nothing is entered, and why.
-    rests: Option<(Instant, &'static str)>,
+    pub(super) rests: Option<(Instant, &'static str)>,
     /// The message for which the running turn was ended.
     interrupted: Option<MessageId>,
     reason: Option<Arc<str>>,
@@ -97,6 +110,25 @@ impl InputGate {
         was_entered
     }
 
+    /// Lets a program that shows an error rest. The messages behind would meet the same one: it is of its provider, as
+    /// a rule, and lasts longer than the screen needs.
+    fn count_errors(&mut self, state: ScreenState, now: Instant) {
+        match state {
+            ScreenState::Error if !self.is_counted => {
+                self.is_counted = true;
+                let rest = ERROR_REST.saturating_mul(1 << self.errors.min(16)).min(ERROR_REST_MAX);
+                self.errors = self.errors.saturating_add(1);
+                self.rests = Some((now + rest, FAILED));
+            }
+            ScreenState::Idle => {
+                (self.errors, self.is_counted) = (0, false);
+                self.rests = self.rests.filter(|(_, why)| *why != FAILED);
+            }
+            ScreenState::Busy => self.is_counted = false,
+            ScreenState::Error | ScreenState::Dialog | ScreenState::QuotaPaused | ScreenState::Unknown => {}
+        }
+    }
+
     /// What the screen said when it was read last, if it shows this much output and may be acted on.
     fn current(&self, head: u64) -> Option<&Reading> {
         self.reading.as_ref().filter(|_| self.is_certain && self.read_head == head)
@@ -108,12 +140,12 @@ fn opens(reading: Option<&Reading>, mode: DeliveryMode, adapter: &Adapter) -> Re
     let Some(reading) = reading else { return Err("its screen is not read yet") };
     let is_steered = mode == DeliveryMode::Steer && adapter.steers;
     match reading.state {
-        ScreenState::Idle => {}
+        // An error that leaves a composer ends one turn, not the program.
+        ScreenState::Idle | ScreenState::Error => {}
         ScreenState::Busy if is_steered => {}
         ScreenState::Busy => return Err("a turn runs"),
         ScreenState::Dialog => return Err("a dialog is open"),
         ScreenState::QuotaPaused => return Err("its quota is used up"),
-        ScreenState::Error => return Err("it shows an error"),
         ScreenState::Unknown => return Err("its screen is not understood"),
     }
     match &reading.composer {
@@ -198,6 +230,10 @@ impl Actor {
         }
         if self.gate.rests.is_some_and(|(until, _)| until <= now) {
             self.gate.rests = None;
+            // An error that stands there still after a message was taken is the next one.
+            if let Some(state) = self.gate.current(self.head()).map(|reading| reading.state) {
+                self.gate.count_errors(state, now);
+            }
         }
         self.go_on_entering().await;
         if self.gate.entry.is_none() {
@@ -227,8 +263,12 @@ impl Actor {
         self.gate.read_head = offset;
         self.gate.unread_since = None;
         let is_beginning = self.gate.rests.is_some_and(|(_, why)| why == BEGINNING);
-        if is_beginning && !matches!(reading.state, ScreenState::Idle | ScreenState::Unknown) {
+        let is_begun = !reading.state.takes_text() && reading.state != ScreenState::Unknown;
+        if is_beginning && is_begun {
             self.gate.rests = None;
+        }
+        if self.gate.is_certain {
+            self.gate.count_errors(reading.state, Instant::now());
         }
         self.report_activity(reading.state);
         self.gate.reading = Some(reading);
@@ -244,7 +284,8 @@ impl Actor {
             ScreenState::Busy => Activity::Working,
             ScreenState::Dialog => Activity::AwaitingApproval,
             ScreenState::QuotaPaused => Activity::QuotaPaused,
-            ScreenState::Error | ScreenState::Unknown => Activity::Unknown,
+            ScreenState::Error => Activity::Error,
+            ScreenState::Unknown => Activity::Unknown,
         };
         self.activity = ActivityReport { state, evidence: Evidence::Screen };
     }
@@ -424,10 +465,12 @@ impl Actor {
     async fn check_pasted(&mut self, adapter: &Adapter, state: ScreenState, held: Option<Held>) {
         let head = self.head();
         let Some(entry) = &mut self.gate.entry else { return };
-        let may_submit = state == ScreenState::Idle || (state == ScreenState::Busy && adapter.steers);
+        let may_submit = state.takes_text() || (state == ScreenState::Busy && adapter.steers);
         if may_submit && held == Some(Held::Ours) {
+            self.shared.failpoint("shown.before");
             entry.go_on(Step::Submitting, head);
             self.gate.reason = None;
+            self.shared.failpoint("shown.after");
             return self.write_stage(Stage::Submit, adapter.submit.as_bytes());
         }
         if !entry.is_late() {
@@ -458,7 +501,7 @@ impl Actor {
         let moved = head > entry.head && state != ScreenState::Unknown;
         let is_gone = match held {
             Some(held) => held == Held::Nothing,
-            None => matches!(state, ScreenState::Busy | ScreenState::Dialog | ScreenState::QuotaPaused),
+            None => !matches!(state, ScreenState::Idle | ScreenState::Unknown),
         };
         if moved && is_gone {
             return self.seen_submitted(message_id).await;
@@ -469,7 +512,7 @@ impl Actor {
         match (held, &adapter.clear) {
             // What is still in motion may be about to show that it was taken.
             (Some(Held::Ours), _) if !is_certain => entry.since = Instant::now(),
-            (Some(Held::Ours), Some(clear)) if state == ScreenState::Idle => {
+            (Some(Held::Ours), Some(clear)) if state.takes_text() => {
                 entry.go_on(Step::Clearing, head);
                 self.write_stage(Stage::Clear, clear.as_bytes());
             }
@@ -485,10 +528,12 @@ impl Actor {
         let echoed = head.saturating_sub(entry.head);
         let is_echoed = echoed >= u64::try_from(entry.text.len()).unwrap_or(u64::MAX);
         let is_over = state == ScreenState::Idle && held == Some(Held::Nothing);
-        let last = entry.text.lines().next_back().unwrap_or_default().trim().to_owned();
+        // A long line is shown in several rows.
+        let letters = |text: &str| text.split_whitespace().collect::<String>();
+        let last = letters(entry.text.lines().next_back().unwrap_or_default());
         let shown = || {
             let screen = self.live.as_ref().and_then(|live| live.screen.as_ref());
-            screen.is_some_and(|screen| !last.is_empty() && screen.text().contains(&last))
+            screen.is_some_and(|screen| !last.is_empty() && letters(&screen.text()).contains(&last))
         };
         if is_echoed && (is_over || (held.is_none() && shown())) {
             return self.seen_submitted(message_id).await;
@@ -500,53 +545,18 @@ impl Actor {
 
     async fn check_cleared(&mut self, state: ScreenState, held: Option<Held>) {
         let Some(entry) = &mut self.gate.entry else { return };
-        if state == ScreenState::Idle && held == Some(Held::Nothing) {
+        if state.takes_text() && held == Some(Held::Nothing) {
+            self.shared.failpoint("cleared.before");
             self.gate.tried = Some((entry.message_id, entry.attempt));
             self.gate.rests = Some((Instant::now() + REST, NOT_TAKEN));
             self.gate.entry = None;
             self.delivery.in_flight = None;
+            self.shared.failpoint("cleared.after");
             return Box::pin(self.pump()).await;
         }
         if entry.is_late() {
             entry.since = Instant::now();
             self.gate.reason = Some("its program took neither the submit key nor the keys that clear".into());
-        }
-    }
-
-    async fn seen_submitted(&mut self, message_id: MessageId) {
-        let epoch = self.live.as_ref().map_or(self.last_epoch, |live| live.place.epoch);
-        let fact = Fact::MessageInjected { message_id, epoch, evidence: Evidence::Screen };
-        self.shared.failpoint("seen.before");
-        self.settle_entry([fact]).await;
-        if self.adapter().is_some_and(|adapter| adapter.paste == Paste::Bracketed) {
-            self.gate.rests = Some((Instant::now() + TURN_SHOWN_TIME, BEGINNING));
-        }
-        self.shared.failpoint("seen.after");
-    }
-
-    /// Nobody can know whether it was submitted.
-    async fn doubt_entry(&mut self, reason: &str) {
-        let Some(entry) = &self.gate.entry else { return };
-        let (message_id, attempt) = (entry.message_id, entry.attempt);
-        let epoch = self.live.as_ref().map_or(self.last_epoch, |live| live.place.epoch);
-        let row = self.shared.record.look_up(|reader| reader.message(&message_id)).ok().flatten();
-        let Some(row) = row else { return };
-        let mut facts = self.doubt(&row, epoch, reason.to_owned());
-        if attempt >= ATTEMPT_AFTER_DOUBT {
-            facts.retain(|fact| !matches!(fact, Fact::MessageRequeued { .. }));
-        }
-        self.gate.tried = Some((message_id, ATTEMPT_AFTER_DOUBT.saturating_sub(1).max(attempt)));
-        self.gate.rests = Some((Instant::now() + REST, IN_DOUBT));
-        self.settle_entry(facts).await;
-    }
-
-    /// Notes what became of the message; without space it is tried again, and the entry stays until then.
-    async fn settle_entry(&mut self, facts: impl IntoIterator<Item = Fact>) {
-        if self.settle(facts).await {
-            self.gate.entry = None;
-            self.delivery.in_flight = None;
-        } else if let Some(entry) = &mut self.gate.entry {
-            entry.since = Instant::now();
         }
     }
 }

@@ -74,14 +74,16 @@ impl Actor {
         }
     }
 
-    /// Types the model's answers to what the program asked its terminal.
+    /// Replies to what the program asked its terminal. The shim answers at once what needs no screen, and takes from
+    /// this what it waits for still: an answer that comes late is typed text to a program that has given up.
     fn answer_program(&mut self) {
         let Some(live) = &mut self.live else { return };
-        let Some(answers) = live.screen.as_mut().map(Screen::take_answers).filter(|a| !a.is_empty()) else {
+        let Some(screen) = &mut live.screen else { return };
+        let (answers, through) = (screen.take_answers(), screen.offset());
+        if answers.is_empty() {
             return;
-        };
-        let mut id = [0; 16];
-        self.shared.record.mint().entropy.fill(&mut id);
+        }
+        let id = edgeplane_wire::terminal::reply_id(through);
         if let Some(link) = &mut live.link {
             link.send(&ToShim::Input { id, kind: InputKind::Keys, bytes: &answers });
         }
@@ -89,8 +91,9 @@ impl Actor {
 
     pub(super) fn screen_timer(&self) -> Option<Instant> {
         let live = self.live.as_ref()?;
-        let lags =
-            live.size.is_some() && live.screen.as_ref().is_some_and(|screen| screen.offset() < live.head);
+        // Output that came before anybody listened makes no model by itself, and may ask for the cursor's place.
+        let shown = live.screen.as_ref().map_or(0, Screen::offset);
+        let lags = live.size.is_some() && shown < live.head;
         lags.then(|| live.output_at.map(|at| at + QUIET)).flatten()
     }
 

@@ -3,7 +3,8 @@
 use edgeplane_os::{Signal, signals};
 use edgeplane_wire::{
     command::CommandSpec,
-    shim::{COMMANDS_SINCE, FromShim, LaunchStep, ToShim},
+    shim::{COMMANDS_SINCE, FromShim, InputKind, InputOutcome, LaunchStep, ToShim},
+    terminal,
 };
 
 use super::{Engine, now_us};
@@ -86,6 +87,11 @@ impl Engine {
         let now = now_us();
         match *frame {
             ToShim::Input { id, kind, bytes } => {
+                if let Some(through) = terminal::replied_through(&id).filter(|_| kind == InputKind::Keys) {
+                    self.questions.reply(through, bytes);
+                    self.clients.send(token, &FromShim::Input { id, outcome: InputOutcome::Written });
+                    return self.answer(now);
+                }
                 let at_once = self.inputs.push(token, id, kind, bytes);
                 if let Some(outcome) = at_once {
                     self.clients.send(token, &FromShim::Input { id, outcome });

@@ -7,6 +7,7 @@ mod harness;
 mod recorded;
 
 #[cfg(test)]
+mod asking;
 mod attaching;
 #[cfg(test)]
 mod cgroups;

@@ -24,8 +24,9 @@ fn nothing_is_lost_of_programs_that_print_and_exit_at_once() {
         // Spread over 0 to about 96 KiB by an odd multiplier; the run says which case it was.
         let count = run * 7919 % 98_304;
         let dir = epoch_dir();
+        // Without echo: random bytes may ask the terminal something, and its answer is typed.
         let script =
-            format!("stty raw 2>/dev/null; head -c {count} /dev/urandom | tee {}", path(&dir, "copy"));
+            format!("stty raw -echo 2>/dev/null; head -c {count} /dev/urandom | tee {}", path(&dir, "copy"));
         let mut shim = Shim::launch(LaunchSpec { terminal, ..spec(dir.path(), &script) });
         let exit = shim.finish();
         let written = std::fs::read(dir.path().join("copy")).unwrap();

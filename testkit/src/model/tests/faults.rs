@@ -46,6 +46,18 @@ fn error_has_the_shape_of_its_dialect() {
 }
 
 #[test]
+fn used_up_quota_is_told_as_each_provider_tells_it() {
+    let rule = Rule::when(|_, _| true).reply(Reply::always(Fault::QuotaUsedUp));
+    let server = ModelServer::start(Script::new().rule(rule));
+    let contents = json!([{ "role": "user", "parts": [{ "text": "x" }] }]);
+    let gemini = post(&server, "/v1beta/models/m:generateContent", &json!({ "contents": contents }));
+    let quota = &gemini.json()["error"]["details"][0]["violations"][0]["quotaId"];
+    assert!(gemini.status == 429 && quota.as_str().unwrap().contains("PerDay"), "{quota}");
+    let openai = post(&server, CHAT, &say("go"));
+    assert_eq!((openai.status, &openai.json()["error"]["code"]), (429, &json!("insufficient_quota")));
+}
+
+#[test]
 fn cut_answer_begins_and_breaks() {
     let rule = Rule::anywhere("go").reply(Reply::new().after(Fault::Cut).text("half").text("whole"));
     let server = ModelServer::start(Script::new().rule(rule));

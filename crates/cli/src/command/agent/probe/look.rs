@@ -321,6 +321,7 @@ fn shown(is_read: bool, activity: Activity) -> Found {
         Activity::Unknown => "its adapter does not know this screen",
         Activity::AwaitingInput | Activity::AwaitingApproval => "it asks something",
         Activity::QuotaPaused => "its quota is used up",
+        Activity::Error => "it shows an error",
         Activity::Idle | Activity::Working => "it is busy",
     };
     (Verdict::NotIdle, Some(format!("{how}, so messages would wait")))
