@@ -224,7 +224,10 @@ mod tests {
 
     /// The words of `edgeplane …` in a command, up to a redirection, a pipe or the explanation.
     fn example(line: &str) -> Option<Vec<String>> {
-        let start = line.find("edgeplane ")?;
+        // `xargs` hands it the rest of its words.
+        let start = line
+            .find("edgeplane ")
+            .filter(|start| !line.get(..*start).is_some_and(|ahead| ahead.contains("xargs")))?;
         let mut words = vec![String::new()];
         let mut quote = None;
         let mut chars = line.get(start..)?.chars().peekable();
