@@ -268,7 +268,7 @@ proptest! {
                     "second time", "spec.secrets", "no variable hands over", "each variable from one place", "would not get",
                     "longest wait", "at least one of exec", "native driver", "one segment", "the agent itself", "a program",
                     "as an entry of its own", "one of cron, every, at", "one of command, url", "goes on with its own session", "for each server of tools", "beside `command`", "beside `url`", "beside `every`", "shorter than `every`",
-                    "{prompt}", "{session}", "beside it", "a JSON pointer",
+                    "of an agent that remembers", "{prompt}", "{session}", "beside it", "a JSON pointer",
                 ];
                 let message = problem.to_string();
                 prop_assert!(related.iter().any(|part| message.contains(part)), "{}", message);

@@ -198,7 +198,7 @@ fn drivers_and_substrates() {
     let forgets = "a program that goes on with its own session";
     check_spec("hibernate: {idleAfter: 1h}", &[(SPEC, "spec.hibernate", forgets)]);
     let (offers, at_once) = ("offers: {resume: true}", "an end at once of an agent that remembers");
-    let text = format!("hibernate: {{idleAfter: 0s}}\n  {offers}");
+    let text = format!("hibernate: {{idleAfter: 0s}}\n{offers}");
     check_spec(&text, &[(SPEC, "spec.hibernate.idleAfter", at_once)]);
     let remembers = "2 replicas of an agent that remembers, expected `state: stateless` beside it";
     check_spec("replicas: 2", &[(SPEC, "spec.replicas", remembers)]);
