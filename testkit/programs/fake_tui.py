@@ -1,7 +1,7 @@
 """A terminal program for tests: a transcript, a composer in a frame, a line below it that says what it is doing.
 
 Usage: fake_tui.py CONTROL LOG [OPTIONS]. It follows the words in the file CONTROL (idle, busy, dialog, quota, error, deaf,
-swallow, glyph, blind, draft, lies) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
+swallow, glyph, blind, draft, lies, restless) and appends to LOG, as lines of JSON, what was submitted and what was answered to its dialog.
 
 It has hooks as programs made for people have: commands by event in the file of `--settings`, or one that `-c notify=`
 names. It goes on with the session of `--resume` or `resume`, but with none of the name `lost`. What stands in the file
@@ -76,7 +76,7 @@ class Tui:
     def __init__(self):
         self.hooks = Hooks()
         self.mode, self.text, self.transcript, self.pasting = "idle", "", ["fake tui 1.0"], None
-        self.blinded = False
+        self.blinded, self.word = False, "idle"
 
     def draw(self):
         rows = self.transcript[-6:] + [""]
@@ -152,7 +152,8 @@ class Tui:
     def follow(self, word):
         if self.mode == "busy" and self.hooks.prompts:
             self.hooks.ended("done")
-        self.mode, self.blinded = word, False
+        # Busy, and drawn anew all the time.
+        self.mode, self.blinded, self.word = "busy" if word == "restless" else word, False, word
         with open(CONTROL + ".followed", "w", encoding="utf-8") as out:
             out.write(word)
         if word == "dialog":
@@ -172,10 +173,11 @@ class Tui:
         self.follow(control())
         self.draw()
         while True:
-            ready, _, _ = select.select([0], [], [], 0.05)
+            is_restless = self.word == "restless"
+            ready, _, _ = select.select([0], [], [], 0.01 if is_restless else 0.05)
             word = control()
-            changed = word != self.mode
-            if changed:
+            changed = word != self.word or is_restless
+            if word != self.word:
                 self.follow(word)
             if os.path.exists(CONTROL + ".run"):
                 with open(CONTROL + ".run", encoding="utf-8") as text:

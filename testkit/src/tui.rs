@@ -96,7 +96,7 @@ impl Tui {
     }
 
     /// Puts the program in a state: `idle`, `busy`, `dialog`, `quota`, `error`, `deaf`, `swallow`, `glyph`, `blind`,
-    /// `draft` or `lies`.
+    /// `draft`, `lies` or `restless`, which is busy and drawn anew all the time.
     ///
     /// # Panics
     /// If it cannot be told.

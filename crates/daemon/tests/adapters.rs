@@ -145,6 +145,19 @@ fn a_program_that_shows_an_error_rests_and_is_tried_again() {
     activity(&node, "failed", Activity::Idle);
 }
 
+/// Proves TERM-003, TERM-005.
+#[test]
+fn a_screen_that_never_rests_is_read_all_the_same() {
+    let node = Node::start();
+    let tui = Tui::start(&node, "restless", "restless", "");
+    activity(&node, "restless", Activity::Working);
+    node.signal("restless", "later", None);
+    held(&node, "restless", "a turn runs");
+    tui.set("idle");
+    injected(&node, "restless", 1);
+    assert_eq!(tui.submitted().len(), 1);
+}
+
 /// Proves TERM-007.
 #[test]
 fn what_a_program_does_not_take_is_not_called_sent() {

@@ -70,7 +70,7 @@ fn injected(node: &Node, name: &str, count: usize) {
 }
 
 fn held(node: &Node, name: &str, why: &str) {
-    eventually(&format!("{name}: {why}"), || {
+    or_show(node, name, &format!("{name}: {why}"), || {
         node.inbox(name).iter().any(|message| message.reason.as_deref().is_some_and(|it| it.contains(why)))
     });
 }

@@ -64,6 +64,9 @@ pub(super) fn definition(schema: &Value) -> String {
 /// A type in a few words.
 fn words(schema: &Value) -> String {
     if let Some(target) = schema["$ref"].as_str() {
+        if target == "#" {
+            return "the same kind".to_owned();
+        }
         let name = target.rsplit('/').next().unwrap_or(target);
         return format!("[{name}](#{})", anchor(name));
     }

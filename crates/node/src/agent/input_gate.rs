@@ -82,6 +82,12 @@ impl InputGate {
         *self = Self::default();
     }
 
+    /// The program has said something that no reading shows yet. One that never rests is read all the same, so the
+    /// first of it counts, not the last.
+    pub(super) fn unread(&mut self, now: Instant) {
+        self.unread_since.get_or_insert(now);
+    }
+
     /// Why nothing is typed now.
     pub(super) fn reason(&self) -> Option<Arc<str>> {
         self.reason.clone()

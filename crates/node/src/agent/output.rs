@@ -122,6 +122,7 @@ impl Actor {
         let offset = live.head;
         live.head = live.head.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         live.output_at = Some(now);
+        self.gate.unread(now);
         self.viewers.show(offset, bytes);
         if self.live.as_ref().is_some_and(|live| live.lines.is_some()) {
             self.native_output(stream, bytes).await;
@@ -144,6 +145,7 @@ impl Actor {
                 live.head = to;
                 live.output_at = Some(Instant::now());
             }
+            self.gate.unread(Instant::now());
             self.viewers.missed();
             return;
         }
