@@ -234,7 +234,7 @@ def request(message):
         if OPTIONS.get("silent"):
             return
         with open("client", "w") as file:
-            json.dump(params["clientCapabilities"], file)
+            json.dump(params.get("clientCapabilities", {}), file)
         capabilities = {"loadSession": OPTIONS.get("load", "yes") == "yes"}
         if OPTIONS.get("resume"):
             capabilities["sessionCapabilities"] = {"resume": {}}
