@@ -262,13 +262,16 @@ def request(message):
         said = past(params["sessionId"])
         if said is None or OPTIONS.get("forgets"):
             return send({"id": number, "error": {"code": -32002, "message": "Resource not found"}})
+        result = opened(params["sessionId"])
+        del result["sessionId"]
+        if OPTIONS.get("late"):
+            send({"id": number, "result": result})
         if method == "session/load":
             for text in said:
                 say(params["sessionId"], text, "user_message_chunk")
                 say(params["sessionId"], "said before")
-        result = opened(params["sessionId"])
-        del result["sessionId"]
-        send({"id": number, "result": result})
+        if not OPTIONS.get("late"):
+            send({"id": number, "result": result})
     elif method in ("session/set_mode", "session/set_model"):
         with open("settings", "a") as file:
             file.write(json.dumps(params) + "\n")

@@ -125,9 +125,17 @@ fn answer_lowers_what_the_asking_agent_says_next() {
         speak_as(node, "alpha").try_raw("runtime/agent.signal", question("beta", "I heard")).unwrap();
         newest(node, "beta").0
     };
+    let remark = |node: &Node| {
+        let params = json!({ "kind": "note", "text": "I heard" });
+        speak_as(node, "alpha").try_raw("runtime/item.report", params).unwrap();
+        let events = node.history("alpha").into_iter().map(|event| event.event);
+        let last = events.filter(|event| event["type"] == "item.reported").last().unwrap();
+        last["payload"]["authority"].clone()
+    };
     let first = node.signal("alpha", "ask clean answer nice", Some(Rung::Injected)).message_id;
     assert_eq!(answer_to(&node, "alpha", "ask answer nice")["result"]["answer"]["authority"], "delegated");
     assert_eq!((say(&node), heard(&node, "alpha").len()), (Authority::Delegated, 0));
+    assert_eq!(remark(&node), "delegated");
 
     let second = node.signal("alpha", "ask reader answer evil", Some(Rung::Injected)).message_id;
     let line = answer_to(&node, "alpha", "ask answer evil");
@@ -138,7 +146,7 @@ fn answer_lowers_what_the_asking_agent_says_next() {
         (&known[0]["message_id"], &known[0]["authority"]),
         (&line["result"]["message_id"], &json!("untrusted"))
     );
-    assert_eq!(say(&node), Authority::Untrusted);
+    assert_eq!((say(&node), remark(&node)), (Authority::Untrusted, json!("untrusted")));
     node.kill_daemon();
     node.up();
     assert_eq!(say(&node), Authority::Untrusted);

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use clap::Args;
+use edgeplane_types::Phase;
 use edgeplane_wire::{
     api::agent::{AgentParams, Belonging, RetireParams, RetirementPlan},
     catalogue::{self, RetirementPerform},
@@ -12,7 +13,7 @@ use super::{Outcome, change};
 use crate::{
     context::Context,
     failure::Misuse,
-    output::Output,
+    output::{Format, Output},
     quantity::human_bytes,
     table::{Table, cell},
 };
@@ -68,7 +69,16 @@ pub(crate) fn run(args: &RetireArgs, context: &mut Context) -> anyhow::Result<Ou
     let params =
         RetireParams { agent: plan.agent_id.to_string(), reason: args.reason.clone(), plan: plan.digest };
     let answer = context.ask::<RetirementPerform>(&params)?;
-    change::show(context, &[answer], "retired")?;
+    if context.out.format() == Format::Table {
+        let result = answer.read()?;
+        let how = match result.phase {
+            Phase::Retired => "is retired, and what it owned is removed",
+            _ => "is being retired; what it owns is removed when its program has ended",
+        };
+        context.out.line(&format!("{} {how}", result.name))?;
+    } else {
+        change::show(context, &[answer], "retired")?;
+    }
     Ok(Outcome::Done)
 }
 
