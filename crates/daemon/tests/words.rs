@@ -129,7 +129,7 @@ fn answer_lowers_what_the_asking_agent_says_next() {
         let params = json!({ "kind": "note", "text": "I heard" });
         speak_as(node, "alpha").try_raw("runtime/item.report", params).unwrap();
         let events = node.history("alpha").into_iter().map(|event| event.event);
-        let last = events.filter(|event| event["type"] == "item.reported").last().unwrap();
+        let last = events.filter(|event| event["type"] == "item.reported").next_back().unwrap();
         last["payload"]["authority"].clone()
     };
     let first = node.signal("alpha", "ask clean answer nice", Some(Rung::Injected)).message_id;
