@@ -128,8 +128,8 @@ fn answer_lowers_what_the_asking_agent_says_next() {
     let remark = |node: &Node| {
         let params = json!({ "kind": "note", "text": "I heard" });
         speak_as(node, "alpha").try_raw("runtime/item.report", params).unwrap();
-        let events = node.history("alpha").into_iter().map(|event| event.event);
-        let last = events.filter(|event| event["type"] == "item.reported").next_back().unwrap();
+        let mut events = node.history("alpha").into_iter().map(|event| event.event);
+        let last = events.rfind(|event| event["type"] == "item.reported").unwrap();
         last["payload"]["authority"].clone()
     };
     let first = node.signal("alpha", "ask clean answer nice", Some(Rung::Injected)).message_id;
