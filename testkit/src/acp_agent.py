@@ -264,14 +264,11 @@ def request(message):
             return send({"id": number, "error": {"code": -32002, "message": "Resource not found"}})
         result = opened(params["sessionId"])
         del result["sessionId"]
-        if OPTIONS.get("late"):
-            send({"id": number, "result": result})
         if method == "session/load":
             for text in said:
                 say(params["sessionId"], text, "user_message_chunk")
                 say(params["sessionId"], "said before")
-        if not OPTIONS.get("late"):
-            send({"id": number, "result": result})
+        send({"id": number, "result": result})
     elif method in ("session/set_mode", "session/set_model"):
         with open("settings", "a") as file:
             file.write(json.dumps(params) + "\n")

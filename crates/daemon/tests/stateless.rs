@@ -3,12 +3,15 @@
 
 use std::{fs, path::Path};
 
-use edgeplane_testkit::{Node, acp, exec, native, signals, task_worker, terminal, wait::eventually};
+use edgeplane_testkit::{
+    Connection, Node, acp, exec, native, signals, task_worker, terminal, wait::eventually,
+};
 use edgeplane_types::{ErrorName, Phase};
 use edgeplane_wire::{
     api::memory::{KeyParams, PutParams},
     catalogue::{MemoryGet, MemoryPut},
 };
+use serde_json::json;
 
 const AT_ONCE: &str = "restart: { policy: always, backoff: { initial: 10ms } }";
 
@@ -183,10 +186,11 @@ fn no_death_lets_an_epoch_have_two_tasks() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(point), "1").unwrap();
         for number in 1..=3 {
-            drop(node.try_signal("worker", &format!("do {number}"), None));
-            if node.has_ended() {
-                break;
-            }
+            // It may be gone at any moment, also before this is said.
+            let Ok(mut connection) = Connection::open(&node.socket()) else { break };
+            let params =
+                json!({ "agent": "worker", "parts": [{ "type": "text", "text": format!("do {number}") }] });
+            drop(connection.try_raw("runtime/agent.signal", params));
         }
         eventually(&format!("the daemon dies at {point}"), || node.has_ended());
         node.up();
