@@ -49,8 +49,8 @@ use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{Driver, Manifest};
 use edgeplane_substrate::{Launched, Place, Remains};
 use edgeplane_types::{
-    ActivityReport, AgentId, AgentName, Continuity, Epoch, Generation, SessionId, StreamName, Tenant,
-    Timestamp, identity::ProcessIdentity,
+    ActivityReport, AgentId, AgentName, Continuity, Desired, Epoch, Fact, Generation, SessionId, StreamName,
+    Tenant, Timestamp, identity::ProcessIdentity,
 };
 use edgeplane_wire::{api::stream::DAEMON_ENDS, rpc::RpcError};
 use tokio::{
@@ -95,6 +95,22 @@ pub(crate) struct AgentIdentity {
     pub(crate) declared_at: Timestamp,
     /// The set whose replica it is.
     pub(crate) set: Option<AgentId>,
+}
+
+impl AgentIdentity {
+    /// That it is there from now on, in its first generation.
+    pub(crate) fn declared(&self, manifest_digest: String, desired: Desired) -> Fact {
+        Fact::AgentDeclared {
+            agent_id: self.id,
+            session_id: self.session_id,
+            tenant: self.tenant.clone(),
+            name: self.name.clone(),
+            generation: Generation(1),
+            manifest_digest,
+            desired,
+            set: self.set,
+        }
+    }
 }
 
 /// A live epoch, or one that is being brought up or ended.

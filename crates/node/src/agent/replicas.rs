@@ -474,16 +474,7 @@ impl Actor {
                 set: Some(self.identity.id),
             };
             let (manifest_digest, _) = draft.body(manifest.canonical_text().into_bytes());
-            let fact = Fact::AgentDeclared {
-                agent_id: identity.id,
-                session_id: identity.session_id,
-                tenant: identity.tenant.clone(),
-                name: identity.name.clone(),
-                generation: Generation(1),
-                manifest_digest,
-                desired,
-                set: identity.set,
-            };
+            let fact = identity.declared(manifest_digest, desired);
             let stream = StreamName::Agent(identity.id);
             shared.record.add(&mut draft, stream, &Origin::node("replicas"), fact);
             let life = lifecycle::Agent::declared(desired, super::policy(&manifest));

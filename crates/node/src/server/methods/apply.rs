@@ -10,9 +10,7 @@ use edgeplane_manifest::{
     Driver, FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm, SourceFile,
     Sourced, StateKind, parse_set,
 };
-use edgeplane_types::{
-    AgentName, Desired, ErrorName, Fact, Generation, Phase, StreamName, Tenant, fact::Cause,
-};
+use edgeplane_types::{AgentName, Desired, ErrorName, Generation, Phase, StreamName, Tenant, fact::Cause};
 use edgeplane_wire::{
     api::agent::{Applied, ApplyParams, ApplyResult, Change},
     rpc::RpcError,
@@ -289,16 +287,7 @@ async fn create(
             RunState::Stopped => Desired::Stopped,
         };
         let (manifest_digest, _) = draft.body(plan.manifest.canonical_text().into_bytes());
-        let fact = Fact::AgentDeclared {
-            agent_id: identity.id,
-            session_id: identity.session_id,
-            tenant: identity.tenant.clone(),
-            name: identity.name.clone(),
-            generation: Generation(1),
-            manifest_digest,
-            desired,
-            set: None,
-        };
+        let fact = identity.declared(manifest_digest, desired);
         shared.record.add(&mut draft, StreamName::Agent(identity.id), origin, fact);
         if let Some(schedules) = schedules.iter().find(|schedules| schedules.agent == identity.name) {
             schedules::draft(shared, &mut draft, origin, identity.id, schedules)?;
