@@ -12,10 +12,15 @@ WAITING, CANCELLED = {}, threading.Event()
 NUMBER = [0]
 
 
+# Whether lines are kept, to be written as one piece.
+HOLDS = [False]
+
+
 def send(message):
     with LOCK:
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        sys.stdout.flush()
+        if not HOLDS[0]:
+            sys.stdout.flush()
 
 
 def raw(text):
@@ -264,11 +269,19 @@ def request(message):
             return send({"id": number, "error": {"code": -32002, "message": "Resource not found"}})
         result = opened(params["sessionId"])
         del result["sessionId"]
+        if OPTIONS.get("repeats"):
+            # In one piece with the answer: what comes after the next prompt could be anything.
+            HOLDS[0] = True
+            send({"id": number, "result": result})
         if method == "session/load":
             for text in said:
                 say(params["sessionId"], text, "user_message_chunk")
                 say(params["sessionId"], "said before")
-        send({"id": number, "result": result})
+        if OPTIONS.get("repeats"):
+            HOLDS[0] = False
+            sys.stdout.flush()
+        else:
+            send({"id": number, "result": result})
     elif method in ("session/set_mode", "session/set_model"):
         with open("settings", "a") as file:
             file.write(json.dumps(params) + "\n")

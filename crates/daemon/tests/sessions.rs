@@ -331,7 +331,10 @@ fn daemon_may_die_in_a_turn_and_while_leave_is_asked() {
 #[test]
 fn former_session_goes_on_and_its_history_is_not_recorded_again() {
     let node = Node::start();
-    for (options, calls) in [(vec![], "load"), (vec!["resume=yes"], "resume")] {
+    // Some programs say what was before only after they have said that the session goes on.
+    for (options, calls) in
+        [(vec![], "load"), (vec!["repeats=behind"], "late"), (vec!["resume=yes"], "resume")]
+    {
         let folder = node.scratch().join("coder");
         node.apply(&acp("coder", &folder, &options, ("", "restart: { backoff: { initial: 10ms } }")));
         node.connect().try_raw("runtime/agent.restart", json!({ "agent": "coder" })).unwrap();
@@ -349,6 +352,7 @@ fn former_session_goes_on_and_its_history_is_not_recorded_again() {
         assert_eq!(node.count("coder", "item.updated"), pieces);
         let recalled = said(&node, "recall");
         assert!(recalled.contains(&format!("say by {calls}")), "{recalled}");
+        assert_eq!(node.count("coder", "item.updated"), pieces + 1, "only what it says now is new: {calls}");
         assert_eq!(ended(&node), before + 2);
         let told = prompts(&folder);
         assert_eq!(told.last().unwrap().len(), 1, "it knows the contract and what was before");
