@@ -28,7 +28,7 @@ use edgeplane_wire::{
         message::{SignalParams, SubmitParams},
         security::RevokeParams,
     },
-    catalogue::{ActionDecide, ActionList, AgentRestart, MessageSubmit, TokenEpoch, TokenRevoke},
+    catalogue::{ActionList, ActionRespond, AgentRestart, MessageSubmit, TokenEpoch, TokenRevoke},
 };
 use serde_json::{Value, json};
 use talk::{SESSIONS, STATELESS, Talk, run_host};
@@ -269,7 +269,7 @@ fn person_is_asked_and_the_answer_waited_for() {
     let view = eventually_some("the question is there", list);
     let verdict = edgeplane_types::decision::Verdict::APPROVE;
     let decide = DecideParams { action_id: view.action.id, digest: view.action.digest, verdict };
-    node.connect().call::<ActionDecide>(&decide);
+    node.connect().call::<ActionRespond>(&decide);
     let result = talk.answer(id).unwrap();
     assert_eq!(result["structuredContent"]["outcome"], "approved", "{result}");
 

@@ -7,11 +7,14 @@ use edgeplane_proof::token::{EpochClaims, NamedTokenError};
 use edgeplane_proof::{KeyRing, NamedToken, SignatureError, SigningKey, TokenError, token};
 use edgeplane_store::TokenRow;
 use edgeplane_types::{Authority, ErrorName, Proof, SafeLabel, Tenant, Timestamp, TokenKind};
-use edgeplane_wire::{catalogue::Request, rpc::RpcError};
+use edgeplane_wire::{
+    catalogue::{Need, Request},
+    rpc::RpcError,
+};
 
 use crate::{
     caller::{AGENT_AUTHORITY_MAX, Bears, Caller, CallingAgent, Living as _},
-    scopes::{Need, need},
+    scopes::need,
     shared::Shared,
 };
 
@@ -169,24 +172,12 @@ pub(crate) fn check_scope(caller: &Caller, request: &Request) -> Result<(), RpcE
     let rule = match need(request) {
         Need::Nothing => return Ok(()),
         Need::Scope(scope) if scopes.contains(&scope) => return Ok(()),
-        Need::Scope(scope) => format!("scope-{}", word(scope)),
+        Need::Scope(scope) => format!("scope-{}", scope.as_str()),
         Need::Uid => "no-token-is-enough".to_owned(),
     };
     let what = format!("`{}` may not call {}: rule {rule}", caller.principal, request.method());
     Err(RpcError::new(ErrorName::PermissionDenied, what)
         .hint("a token allows what it was made for; `edgeplane token list` shows that"))
-}
-
-pub(crate) fn word(scope: edgeplane_types::Scope) -> &'static str {
-    use edgeplane_types::Scope;
-    match scope {
-        Scope::Read => "read",
-        Scope::Signal => "signal",
-        Scope::Attach => "attach",
-        Scope::Control => "control",
-        Scope::Supervise => "supervise",
-        Scope::Approve => "approve",
-    }
 }
 
 /// Makes a token of the epoch that a caller is in; the text, and when it ends.

@@ -121,3 +121,18 @@ pub enum Scope {
     /// Decide pending actions.
     Approve,
 }
+
+impl Scope {
+    /// The word that programs read.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Signal => "signal",
+            Self::Attach => "attach",
+            Self::Control => "control",
+            Self::Supervise => "supervise",
+            Self::Approve => "approve",
+        }
+    }
+}

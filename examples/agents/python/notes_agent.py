@@ -290,7 +290,7 @@ class NotesAgent(Agent):
         # Asked once, also if this message should be brought to a later epoch of mine once more.
         params = {"kind": "approval", "prompt": rest, "idempotency_key": f"approve-{message.message_id}"}
         try:
-            action = self.request("runtime/action.open", params)["action"]["id"]
+            action = self.request("conversation/action.open", params)["action"]["id"]
         except RpcError as error:
             return f"I could not ask: {error}."
         # In memory, because the epoch that hears the decision may be another one.

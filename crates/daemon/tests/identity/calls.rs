@@ -45,12 +45,14 @@ pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static st
             let params = match method.name {
                 "runtime/message.get" | "runtime/message.verify" => json!({ "message_id": message_id }),
                 "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
-                "runtime/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
+                "conversation/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
                     json!({ "agent": "other" })
                 }
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
-                "runtime/action.open" => json!({ "agent": "other", "kind": "approval", "prompt": "May I?" }),
-                "runtime/action.get" | "runtime/action.cancel" => json!({ "action_id": action_id }),
+                "conversation/action.open" => {
+                    json!({ "agent": "other", "kind": "approval", "prompt": "May I?" })
+                }
+                "conversation/action.get" | "conversation/action.cancel" => json!({ "action_id": action_id }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
                 | "runtime/agent.snapshot"

@@ -184,7 +184,7 @@ fn weight(method: &str) -> u32 {
         | "stream/read"
         | "runtime/transcript.read"
         | "runtime/agent.list"
-        | "runtime/action.list"
+        | "conversation/action.list"
         | "runtime/inbox.list"
         | "runtime/dead_letter.list"
         | "memory/entry.list"

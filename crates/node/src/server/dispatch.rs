@@ -53,7 +53,7 @@ pub(super) async fn request(
 
 /// Methods that take a key against acting twice.
 const KEYED_METHODS: [&str; 6] = [
-    "runtime/action.open",
+    "conversation/action.open",
     "runtime/agent.signal",
     "runtime/agent.ask",
     "runtime/agent.broadcast",
@@ -117,7 +117,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::ActionOpen(params) => raw(methods::actions::open(session, params).await?),
         Request::ActionList(params) => raw(methods::actions::list(session, params).await?),
         Request::ActionGet(params) => raw(methods::actions::get(session, &params)?),
-        Request::ActionDecide(params) => raw(methods::actions::decide(session, params).await?),
+        Request::ActionRespond(params) => raw(methods::actions::decide(session, params).await?),
         Request::ActionCancel(params) => raw(methods::actions::cancel(session, &params).await?),
         Request::MessageVerify(params) => raw(methods::vouch::verify(session, params).await?),
         Request::MessageSign(params) => raw(methods::vouch::sign(session, params).await?),
@@ -146,10 +146,6 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::MemoryList(params) => methods::memory::list(session, params).await,
         Request::MemoryDelete(params) => methods::memory::delete(session, params).await,
         Request::MemoryHistory(params) => methods::memory::history(session, params).await,
-        Request::StreamRead(params) => raw(methods::streams::read(session, params).await?),
-        Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
-        Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
-        Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         Request::ItemReport(params) => raw(methods::reports::item(session, params).await?),
         Request::HookReport(params) => raw(methods::reports::hook(session, params).await?),
         Request::StatusReport(params) => raw(methods::reports::status(session, params).await?),
@@ -182,6 +178,34 @@ async fn call_about_messages(session: &Session, request: Request) -> Result<Box<
         Request::DeadLetterList(params) => raw(methods::dead_letters::list(session, params).await?),
         Request::DeadLetterReplay(params) => raw(methods::dead_letters::replay(session, params).await?),
         Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
+        other => call_about_conversations(session, other).await,
+    }
+}
+
+/// Serves what is about sessions, threads, turns and what came of them.
+async fn call_about_conversations(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    call_about_machines(session, request).await
+}
+
+/// Serves what is about the machine, processes on it and what holds agents back.
+async fn call_about_machines(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    call_about_streams(session, request).await
+}
+
+/// Serves what is about streams and projections.
+async fn call_about_streams(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::StreamRead(params) => raw(methods::streams::read(session, params).await?),
+        Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
+        Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
+        other => call_about_traces(session, other).await,
+    }
+}
+
+/// Serves what is about traces and evidence.
+async fn call_about_traces(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
 }

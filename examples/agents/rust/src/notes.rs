@@ -344,7 +344,7 @@ impl NotesAgent {
             // Asked once, also if this message should be brought to a later epoch of mine once more.
             "idempotency_key": format!("approve-{}", message.message_id),
         });
-        let opened = match self.node.request("runtime/action.open", &params) {
+        let opened = match self.node.request("conversation/action.open", &params) {
             Ok(opened) => opened,
             Err(error) => return Ok(format!("I could not ask: {error}.")),
         };

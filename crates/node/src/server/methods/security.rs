@@ -95,7 +95,7 @@ fn checked(params: &CreateParams) -> Result<Vec<Scope>, RpcError> {
     }
     if *kind == TokenKind::Service {
         if let Some(more) = scopes.iter().find(|scope| !matches!(scope, Scope::Read | Scope::Signal)) {
-            let what = format!("a service has the scopes read and signal only, not {}", tokens::word(*more));
+            let what = format!("a service has the scopes read and signal only, not {}", more.as_str());
             return Err(invalid(what).hint("what a person is answerable for needs a token of a person"));
         }
         if !roles.is_empty() {

@@ -253,7 +253,7 @@ impl ScriptedNode {
                 let message_id = format!("msg_sent-{}", self.signals.len());
                 Ok(json!({ "message_id": message_id, "agent": agent, "receipts": [] }))
             }
-            "runtime/action.open" => {
+            "conversation/action.open" => {
                 self.actions.push(params.clone());
                 let id = format!("act_{}", self.actions.len());
                 let action = json!({ "id": id, "kind": params["kind"], "prompt": params["prompt"] });
