@@ -413,7 +413,7 @@ fn message_that_was_written_without_a_daemon_is_injected_though_a_later_one_goes
     eventually("it read the later one", || read(&log).contains("<later>"));
     let early = read(&log).matches("<early>").count();
     assert_eq!(early, 3, "once as text, once as a part, and quoted to the epoch that follows");
-    assert_eq!(node.count("slow", "message.injected"), 2);
+    eventually("both are known to be injected", || node.count("slow", "message.injected") == 2);
     node.verify();
 }
 
