@@ -5,6 +5,51 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The kinds of things that a projection can be about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// The node with everything on it.
+    #[default]
+    Node,
+    /// One agent.
+    Agent,
+    /// An agent's session.
+    Session,
+    /// A thread of a session.
+    Thread,
+    /// A turn of a thread.
+    Turn,
+    /// Everything that belongs to one request.
+    Trace,
+}
+
+impl TargetKind {
+    /// The kind as the word that programs read.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Agent => "agent",
+            Self::Session => "session",
+            Self::Thread => "thread",
+            Self::Turn => "turn",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// What a projection is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Which kind of thing.
+    pub kind: TargetKind,
+    /// Which one, by its id; an agent also by its name. Left out for this node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
 /// Reads events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

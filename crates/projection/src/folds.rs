@@ -1,0 +1,3 @@
+//! The folds, one projection a file.
+
+pub(crate) mod audit;
