@@ -4,7 +4,10 @@ use std::fmt;
 
 use edgeplane_types::{Event, Fact};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::{
     entry::{BodyRef, Entry, EnvelopeId, Ids, Numbered},
@@ -27,7 +30,7 @@ pub(crate) trait Fold: fmt::Debug + Send + Serialize + DeserializeOwned + 'stati
 pub(crate) trait AnyFold: fmt::Debug + Send {
     fn fold(&mut self, step: &mut Step<'_>);
     fn state(&self) -> Value;
-    fn save(&self) -> Option<Value>;
+    fn save(&self) -> Option<Box<RawValue>>;
 }
 
 impl<F: Fold> AnyFold for F {
@@ -39,8 +42,8 @@ impl<F: Fold> AnyFold for F {
         Fold::state(self)
     }
 
-    fn save(&self) -> Option<Value> {
-        serde_json::to_value(self).ok()
+    fn save(&self) -> Option<Box<RawValue>> {
+        to_raw_value(self).ok()
     }
 }
 
@@ -48,8 +51,8 @@ pub(crate) fn make<F: Fold>(subject: &Subject) -> Box<dyn AnyFold> {
     Box::new(F::new(subject))
 }
 
-pub(crate) fn load<F: Fold>(saved: Value) -> Option<Box<dyn AnyFold>> {
-    serde_json::from_value::<F>(saved).ok().map(|fold| Box::new(fold) as Box<dyn AnyFold>)
+pub(crate) fn load<F: Fold>(saved: &str) -> Option<Box<dyn AnyFold>> {
+    serde_json::from_str::<F>(saved).ok().map(|fold| Box::new(fold) as Box<dyn AnyFold>)
 }
 
 /// One event on its way through a fold, and what is said about it.

@@ -1,6 +1,6 @@
 //! JSON that is written once, as text: what is folded a million times is never a tree of values.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
 /// A JSON value as its text. Only this crate makes one, so it always is one.
@@ -25,6 +25,12 @@ impl Json {
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
         // What is folded has text as the keys of its maps and refuses nothing, so there is no error to tell of.
         Self(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.get().to_owned()))
     }
 }
 

@@ -11,8 +11,15 @@ pub mod json;
 pub mod running;
 pub mod subject;
 
+mod actions;
+mod agentruntime;
 mod fold;
 mod folds;
+mod life;
+mod model;
+mod recent;
+mod telling;
+mod turns;
 
 pub use definition::{Definition, PROJECTIONS, find};
 pub use entry::{BodyRef, Entry, EnvelopeId, Ids, Numbered};

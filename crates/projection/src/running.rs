@@ -3,7 +3,7 @@
 use edgeplane_proof::{Digest, digest, digest::Digester};
 use edgeplane_wire::api::stream::Target;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     definition::Definition,
@@ -35,7 +35,7 @@ struct Saved {
     n: u64,
     as_of: u64,
     chain: Digest,
-    fold: Value,
+    fold: Box<RawValue>,
 }
 
 impl Running {
@@ -127,6 +127,8 @@ impl Running {
     /// A checkpoint, from which [`load`](Self::load) goes on.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
+        // Whatever a fold keeps can be written; an empty checkpoint would be refused, and the fold made anew.
+        let Some(fold) = self.fold.save() else { return Vec::new() };
         let saved = Saved {
             projection: self.definition.name.to_owned(),
             version: self.definition.version,
@@ -134,7 +136,7 @@ impl Running {
             n: self.n,
             as_of: self.as_of,
             chain: self.chain,
-            fold: self.fold.save().unwrap_or_default(),
+            fold,
         };
         serde_json::to_vec(&saved).unwrap_or_default()
     }
@@ -146,7 +148,7 @@ impl Running {
         let is_same = saved.projection == definition.name
             && saved.version == definition.version
             && saved.target == subject.target;
-        let fold = is_same.then(|| (definition.load)(saved.fold)).flatten()?;
+        let fold = is_same.then(|| (definition.load)(saved.fold.get())).flatten()?;
         Some(Self {
             definition,
             subject: subject.clone(),
