@@ -36,10 +36,6 @@ impl Open {
             _ => None,
         }
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty()
-    }
 }
 
 pub(crate) fn kind(kind: ActionKind) -> &'static str {
