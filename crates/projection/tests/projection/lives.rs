@@ -63,7 +63,6 @@ fn label(text: &str) -> SafeLabel {
 #[derive(Debug)]
 pub(crate) struct Life {
     pub(crate) agent: AgentId,
-    pub(crate) session: SessionId,
     /// The main thread first.
     pub(crate) threads: Vec<ThreadId>,
     seq: u64,
@@ -116,17 +115,22 @@ pub(crate) fn world(seed: u64, agents: usize, events: usize, busy: bool) -> Worl
     for _ in 0..agents {
         world.declare();
     }
-    while world.record.len() < events {
-        let which = world.chance.below(agents);
-        world.step(which);
-        if world.chance.one_in(60) {
-            world.of_node();
-        }
-    }
+    world.live_on(events);
     world
 }
 
 impl World {
+    /// Goes on until so many events stand in the record.
+    pub(crate) fn live_on(&mut self, events: usize) {
+        while self.record.len() < events {
+            let which = self.chance.below(self.lives.len());
+            self.step(which);
+            if self.chance.one_in(60) {
+                self.of_node();
+            }
+        }
+    }
+
     fn id<T>(&mut self, from: impl Fn(u64, [u8; 10]) -> T) -> T {
         let random = self.chance.bytes();
         from(self.at.as_millis(), random)
@@ -165,7 +169,6 @@ impl World {
         let which = self.lives.len();
         self.lives.push(Life {
             agent,
-            session,
             threads,
             seq: 0,
             epoch: Epoch(0),
@@ -317,10 +320,10 @@ impl World {
             return self.add(which, Fact::AgentThawed { epoch });
         }
         let epoch = self.lives[which].epoch;
-        if self.lives[which].waiting.is_empty() {
-            if !self.chance.one_in(3) {
-                return self.accept(which);
-            }
+        if self.lives[which].waiting.is_empty() && !self.chance.one_in(3) {
+            return self.accept(which);
+        }
+        if self.lives[which].waiting.is_empty() || self.chance.one_in(8) {
             // A set handed it over: it was accepted in the set's stream.
             let id = self.id(MessageId::from_parts);
             self.lives[which].waiting.push(id);
@@ -703,7 +706,8 @@ impl World {
                 let fact = Fact::MemoryPut { key, version: 1, value_digest, value_bytes, expires_at: None };
                 self.add(which, fact);
             }
-            10 if !runs && self.chance.one_in(6) => {
+            // Of a busy one the whole record is that of its first agents.
+            10 if !runs && !self.busy && self.chance.one_in(6) => {
                 self.lives[which].retired = true;
                 self.add(which, Fact::AgentRetired { reason });
             }
