@@ -17,6 +17,19 @@ use crate::{
 fn exported(world: &World, name: &str) -> Vec<Vec<Value>> {
     let each = agents(world).into_iter().map(|of| {
         let (_, said) = run(find(name).unwrap(), &of_session(world, of), &world.record);
+        for numbered in &said {
+            let event = numbered.entry.payload.value();
+            assert_eq!(event["eventId"], numbered.event_id.to_string());
+            assert_eq!(event["timestamp"], numbered.ts.to_string());
+            assert_eq!(event["sessionId"], of.1.to_string());
+            for (key, id) in [
+                ("threadId", numbered.entry.ids.thread_id.map(|id| id.to_string())),
+                ("turnId", numbered.entry.ids.turn_id.map(|id| id.to_string())),
+                ("stepId", numbered.entry.ids.item_id.map(|id| id.to_string())),
+            ] {
+                assert_eq!(event.get(key).and_then(Value::as_str), id.as_deref(), "{event}");
+            }
+        }
         said.iter().map(|numbered| numbered.entry.payload.value()).collect()
     });
     each.collect()
