@@ -103,6 +103,7 @@ pub(crate) enum Command {
     Memory(command::memory::MemoryArgs),
     Mcp(command::mcp::McpArgs),
     Policy(command::policy::PolicyArgs),
+    Projection(command::projection::ProjectionArgs),
     Adapter(command::adapter::AdapterArgs),
     Node(command::node::NodeArgs),
     Token(command::token::TokenArgs),

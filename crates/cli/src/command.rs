@@ -24,6 +24,7 @@ pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
 pub(crate) mod policy;
+pub(crate) mod projection;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod schedule;
@@ -111,6 +112,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Memory(args) => memory::run(&args, context),
         Command::Adapter(args) => adapter::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
+        Command::Projection(args) => projection::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),
         Command::Schedule(args) => schedule::run(&args, context),

@@ -357,8 +357,8 @@ fn open_connection_loses_its_rights_with_its_token() {
     assert!(ann.try_raw("core/health", json!({})).is_err());
     loop {
         let heard = ann.notification().unwrap();
-        if heard.method == "stream/state" {
-            assert_eq!(heard.params["state"], "ended");
+        if heard.method == "stream/state" && heard.params["state"] == "ended" {
+            assert_eq!(heard.params["reason"], "revoked");
             break;
         }
     }

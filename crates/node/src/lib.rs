@@ -19,6 +19,7 @@ mod keys;
 mod left_behind;
 mod outbound;
 mod profile;
+mod projections;
 mod record;
 mod recordings;
 mod removal;

@@ -5,8 +5,9 @@
 
 mod connection;
 mod dispatch;
-mod follow;
 mod methods;
+mod standing;
+mod subscription;
 mod token;
 
 use std::{io, os::unix::net::UnixListener as StdListener, sync::Arc, time::Duration};
@@ -86,6 +87,8 @@ pub(crate) struct Session {
     pub(crate) opened: Arc<connection::Opened>,
     /// Told as soon as what was asked is durable, if the answer comes later.
     pub(crate) effect: Arc<Notify>,
+    /// Cancelled once the answer to this request is on its way: what follows from it comes after it.
+    pub(crate) answered: CancellationToken,
 }
 
 /// Calls a method for an agent that asked through its driver. The key keeps a repeated question from acting twice.
@@ -117,6 +120,7 @@ pub(crate) async fn call_for_agent(
         outbound,
         opened: Arc::default(),
         effect,
+        answered: CancellationToken::new(),
     };
     let allowed = dispatch::check_audience(&session, method);
     let result = match allowed.and_then(|()| Request::read(method, params)) {

@@ -10,6 +10,7 @@ use edgeplane_os::dirs::StateDirs;
 use edgeplane_substrate::{Place, Substrate};
 use edgeplane_types::{AgentId, AgentName, Assurance, Epoch, ErrorName, NodeId, NodeName, Tenant, Timestamp};
 use edgeplane_wire::{api::core::Check, rpc::RpcError};
+use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     caller::{CallingAgent, Living},
     gate::Gate,
     keys::Keys,
+    projections::Projections,
     record::Record,
 };
 
@@ -51,6 +53,9 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) adapters: Adapters,
     pub(crate) registry: RwLock<Registry>,
+    pub(crate) projections: Arc<Projections>,
+    /// Changes whenever somebody may have lost or got the right to speak as who they are.
+    pub(crate) standings: watch::Sender<u64>,
 }
 
 /// Its agents, and who lives where. Only this module looks into it.
@@ -159,6 +164,13 @@ impl Shared {
         for group in groups {
             registry.groups.insert(*group, agent.clone());
         }
+        drop(registry);
+        self.standings_changed();
+    }
+
+    /// Lets those look again whose callers may have lost the right to speak as who they are.
+    pub(crate) fn standings_changed(&self) {
+        self.standings.send_modify(|changes| *changes = changes.wrapping_add(1));
     }
 
     /// Whether this epoch lives, as far as is known.
@@ -172,6 +184,8 @@ impl Shared {
         let mut registry = self.registry.write().unwrap_or_else(PoisonError::into_inner);
         registry.shims.retain(|_, of| (of.id, of.epoch) != (agent, epoch));
         registry.groups.retain(|_, of| (of.id, of.epoch) != (agent, epoch));
+        drop(registry);
+        self.standings_changed();
     }
 }
 

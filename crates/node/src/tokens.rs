@@ -166,6 +166,14 @@ pub(crate) fn check_alive(shared: &Shared, caller: &Caller) -> Result<(), RpcErr
     }
 }
 
+/// When a caller's token ends, if it does by itself.
+pub(crate) fn end_of(shared: &Shared, caller: &Caller) -> Option<Timestamp> {
+    match caller.bears? {
+        Bears::Named(id) => shared.record.look_up(|reader| reader.token(&id)).ok()??.expires_at,
+        Bears::Epoch(end) => Some(end),
+    }
+}
+
 /// Refuses what a caller's token does not allow, and names the scope.
 pub(crate) fn check_scope(caller: &Caller, request: &Request) -> Result<(), RpcError> {
     let Some(scopes) = &caller.scopes else { return Ok(()) };

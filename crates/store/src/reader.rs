@@ -36,6 +36,7 @@ use crate::{
 
 pub use actions::ActionFilter;
 pub use chain::ChainCheck;
+pub use events::{RAW_BYTES_MAX, RawEvent};
 pub use inbox::InboxFilter;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.

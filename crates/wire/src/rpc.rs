@@ -57,6 +57,20 @@ pub struct ErrorData {
     /// Everything that is wrong, where it is more than one thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Value>,
+    /// Of a `replay_gap`: what can be had instead of what is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
+}
+
+/// What can be had of a stream instead of what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// The oldest number that there is.
+    pub oldest_seq: u64,
+    /// The number that a snapshot would stand for, behind which the stream goes on without a gap.
+    pub snapshot_seq: u64,
+    /// The version of the projection that is served.
+    pub projection_version: u32,
 }
 
 impl RpcError {
@@ -69,6 +83,7 @@ impl RpcError {
             effect: Effect::None,
             hint: None,
             violations: Vec::new(),
+            gap: None,
         };
         Self { code: name.code(), message: printable(message.into()), data }
     }

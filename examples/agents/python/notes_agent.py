@@ -218,7 +218,7 @@ class NotesAgent(Agent):
     def briefing(self) -> str:
         session = self.session
         agents = self.request("runtime/agent.list")["items"]
-        events = self.request("stream/read", {"newest": True, "limit": EVENTS_SHOWN})["items"]
+        events = [item["event"] for item in self.request("stream/replay", {"newest": True, "limit": EVENTS_SHOWN})["items"]]
         names = {agent["status"]["identities"]["audit"]["stream"]: agent["metadata"]["name"] for agent in agents}
         peers = [agent for agent in agents if agent["metadata"]["name"] != session.agent]
         life = f"epoch {session.epoch}, continuity {session.continuity}"

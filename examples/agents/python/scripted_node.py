@@ -187,7 +187,11 @@ class ScriptedNode:
             "runtime/agent.get": lambda _: view(self.agents()[0]),
             "runtime/agent.signal": self.signal,
             "conversation/action.open": self.open_action,
-            "stream/read": lambda _: {"items": self.conversation.get("events", []), "next": 0, "end": True},
+            "stream/replay": lambda _: {
+                "items": [{"n": event["pos"], "event": event} for event in self.conversation.get("events", [])],
+                "next": 0,
+                "end": True,
+            },
         }
         try:
             if method in self.failing:

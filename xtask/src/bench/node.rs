@@ -38,6 +38,10 @@ impl Node {
         Ok(node)
     }
 
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.dir.path().join("state")
+    }
+
     pub(crate) fn runtime_dir(&self) -> PathBuf {
         self.dir.path().join("run")
     }

@@ -14,6 +14,7 @@ mod output;
 mod restart;
 mod sessions;
 mod signal;
+mod streams;
 
 use super::Group;
 
@@ -33,4 +34,5 @@ pub(crate) const GROUPS: &[Group] = &[
     events::GROUP,
     accept::GROUP,
     sessions::GROUP,
+    streams::GROUP,
 ];

@@ -21,7 +21,7 @@ use edgeplane_wire::{
         Empty,
         core::InitializeParams,
         security::{CreateParams, CreateResult},
-        stream::{EventView, ReadParams},
+        stream::{EventView, ReplayParams},
     },
     catalogue::{CoreInitialize, TokenCreate, TokenEpoch},
     rpc::{Incoming, RpcError},
@@ -264,7 +264,7 @@ impl Stage {
     }
 
     fn events_after(&self, after: u64) -> Vec<EventView> {
-        self.node.events_by(ReadParams { after, ..ReadParams::default() })
+        self.node.events_by(ReplayParams { after: Some(after), ..ReplayParams::default() })
     }
 
     /// The line by which the native program was handed a message.

@@ -16,6 +16,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/agent.resize" => json!({ "attachment": "att", "cols": 80, "rows": 24 }),
                 "runtime/agent.detach" => json!({ "attachment": "att" }),
                 "runtime/node.stop" | "evidence/audit.verify" => json!({}),
+                "stream/projection.rebuild" | "stream/projection.verify" => json!({}),
                 "security/token.list" | "security/key.rotate" => json!({}),
                 "security/token.create" => {
                     json!({ "principal": "planted", "kind": "operator", "scopes": ["supervise"] })

@@ -56,6 +56,7 @@ fn changing() -> Vec<Row> {
             ],
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (json!({}), "supervise", &["stream/projection.rebuild"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
@@ -118,16 +119,20 @@ fn reading() -> Vec<Row> {
                 "security/token.list",
                 "security/token.epoch",
                 "security/key.list",
-                "stream/read",
+                "stream/replay",
                 "stream/subscribe",
+                "stream/status",
+                "stream/projection.list",
+                "stream/projection.verify",
                 "evidence/audit.verify",
             ],
         ),
         (
             json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" }),
             "read",
-            &["stream/unsubscribe"],
+            &["stream/unsubscribe", "stream/ack"],
         ),
+        (json!({ "projection": "p" }), "read", &["stream/projection.get"]),
     ]
 }
 

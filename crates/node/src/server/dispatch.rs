@@ -195,9 +195,19 @@ async fn call_about_machines(session: &Session, request: Request) -> Result<Box<
 /// Serves what is about streams and projections.
 async fn call_about_streams(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
-        Request::StreamRead(params) => raw(methods::streams::read(session, params).await?),
-        Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
+        Request::StreamReplay(params) => methods::streams::replay::read(session, params).await,
+        Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params).await?),
         Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
+        Request::StreamAck(params) => raw(methods::streams::acknowledge(session, &params)?),
+        Request::StreamStatus(params) => raw(methods::streams::status(session, &params)?),
+        Request::ProjectionList(_) => raw(methods::streams::projection::list(session)),
+        Request::ProjectionGet(params) => raw(methods::streams::projection::get(session, &params).await?),
+        Request::ProjectionRebuild(params) => {
+            raw(methods::streams::projection::rebuild(session, params).await?)
+        }
+        Request::ProjectionVerify(params) => {
+            raw(methods::streams::projection::verify(session, params).await?)
+        }
         other => call_about_traces(session, other).await,
     }
 }

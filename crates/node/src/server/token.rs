@@ -12,10 +12,10 @@ use edgeplane_wire::{
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Session, dispatch, methods};
+use super::{Session, dispatch, methods, standing};
 use crate::{caller::Caller, tokens};
 
-/// How long what a connection has opened may outlive its token.
+/// How long what is opened while a token ends may outlive it.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Whether a request shows a token.
@@ -52,14 +52,18 @@ async fn end_with_token(session: Session, until: CancellationToken) {
     if session.caller.bears.is_none() {
         return;
     }
+    let why = tokio::select! {
+        () = until.cancelled() => return,
+        () = session.shared.stopping.cancelled() => return,
+        why = standing::lost(&session.shared, &session.caller) => why,
+    };
+    // What was asked for before and is opened only now ends as well, until another token is shown.
     loop {
+        session.opened.close(&why);
         tokio::select! {
             () = until.cancelled() => return,
             () = session.shared.stopping.cancelled() => return,
             () = tokio::time::sleep(LOOK_AGAIN) => {}
-        }
-        if tokens::check_alive(&session.shared, &session.caller).is_err() {
-            session.opened.close();
         }
     }
 }

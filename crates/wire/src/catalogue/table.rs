@@ -235,15 +235,34 @@ catalogue! {
     "memory/entry.history" MemoryHistory(api::memory::KeyParams) -> api::memory::EntriesResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.1";
 
-    /// Reads events of the record.
-    "stream/read" StreamRead(api::stream::ReadParams) -> api::stream::ReadResult,
-        Read, Anyone, Read, Safe, [NotFound], "0.1";
-    /// Follows events of the record; they come as `stream/event` notifications.
+    /// Reads what a projection of the record says, from any point: events of the log, or what was made of them.
+    "stream/replay" StreamReplay(api::stream::ReplayParams) -> api::stream::ReplayResult,
+        Read, Anyone, Read, Safe, [NotFound, ReplayGap], "0.5";
+    /// Follows a projection of the record; what it says comes as `stream/event` notifications, and how the subscription
+    /// is as `stream/state`.
     "stream/subscribe" StreamSubscribe(api::stream::SubscribeParams) -> api::stream::SubscribeResult,
-        Read, Anyone, Read, Safe, [NotFound], "0.1";
+        Read, Anyone, Read, Safe, [NotFound, ReplayGap, QuotaExhausted], "0.1";
     /// Ends a subscription.
     "stream/unsubscribe" StreamUnsubscribe(api::stream::SubscriptionParams) -> Empty,
         Read, Anyone, Read, Safe, [NotFound], "0.1";
+    /// Tells how far a subscriber has come; with `max_inflight` it makes room for more.
+    "stream/ack" StreamAck(api::stream::AckParams) -> api::stream::AckResult,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+    /// Shows the subscriptions of this connection.
+    "stream/status" StreamStatus(api::stream::StatusParams) -> api::stream::StatusResult,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+    /// Lists projections.
+    "stream/projection.list" ProjectionList(Empty) -> api::stream::ProjectionsResult,
+        Read, Anyone, Read, Safe, [], "0.5";
+    /// Shows the state of a projection of a target.
+    "stream/projection.get" ProjectionGet(api::stream::ProjectionParams) -> api::stream::ProjectionView,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+    /// Drops what is kept of projections and makes them anew from the first event; progress comes as `core/progress`.
+    "stream/projection.rebuild" ProjectionRebuild(api::stream::ProjectionsParams) -> api::stream::RebuildResult,
+        Write, Operator, Supervise, Same, [NotFound], "0.5";
+    /// Makes projections anew from the first event and compares them with what is kept.
+    "stream/projection.verify" ProjectionVerify(api::stream::ProjectionsParams) -> api::stream::VerifyResult,
+        Read, Operator, Read, Safe, [NotFound], "0.5";
 
     /// Recomputes every chain and every recording's digest.
     "evidence/audit.verify" AuditVerify(Empty) -> api::node::AuditResult,

@@ -148,6 +148,7 @@ pub(in crate::server) async fn revoke(session: &Session, params: RevokeParams) -
     })?;
     if row.revoked_at.is_none() {
         commit(session, Fact::TokenRevoked { token_id, reason }).await?;
+        session.shared.standings_changed();
     }
     Ok(Empty {})
 }

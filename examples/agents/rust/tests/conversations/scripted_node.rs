@@ -259,7 +259,12 @@ impl ScriptedNode {
                 let action = json!({ "id": id, "kind": params["kind"], "prompt": params["prompt"] });
                 Ok(json!({ "action": action }))
             }
-            "stream/read" => Ok(json!({ "items": list(&self.script["events"]), "next": 0, "end": true })),
+            "stream/replay" => {
+                let events = list(&self.script["events"]);
+                let items: Vec<Value> =
+                    events.iter().map(|event| json!({ "n": event["pos"], "event": event })).collect();
+                Ok(json!({ "items": items, "next": 0, "end": true }))
+            }
             _ => Err(("method_not_found", format!("no method `{method}`"))),
         }
     }

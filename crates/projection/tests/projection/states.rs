@@ -1,0 +1,186 @@
+//! What the states say, after short lives that are written out.
+
+use edgeplane_projection::{Running, Subject, find};
+use edgeplane_types::{Fact, Rung, StreamName};
+use serde_json::Value;
+
+use crate::{
+    lives::{World, world},
+    support::{agents, input, of_agent, of_node, of_session, of_thread, run},
+};
+
+fn state(name: &str, subject: &Subject, world: &World) -> Value {
+    run(find(name).unwrap(), subject, &world.record).0.state()
+}
+
+/// Proves PROJ-013: the queue's depth is what was accepted and is not gone.
+#[test]
+fn the_queue_counts_what_waits() {
+    for seed in 0..20 {
+        let world = world(seed, 1, 700, false);
+        let of = agents(&world)[0];
+        let mut waiting = std::collections::BTreeSet::new();
+        for stored in world.record.iter().filter(|stored| stored.event.stream == StreamName::Agent(of.0)) {
+            match &stored.event.fact {
+                Fact::MessageAccepted { envelope } => drop(waiting.insert(envelope.id)),
+                Fact::MessageRequeued { message_id } => drop(waiting.insert(*message_id)),
+                Fact::MessageInjected { message_id, .. }
+                | Fact::MessageObserved { message_id, .. }
+                | Fact::MessageRejected { message_id, .. }
+                | Fact::MessageExpired { message_id }
+                | Fact::MessageAmbiguous { message_id, .. }
+                | Fact::MessageDeadLettered { message_id, .. }
+                | Fact::MessageAssigned { message_id, .. }
+                | Fact::MessageReturned { message_id, .. } => drop(waiting.remove(message_id)),
+                _ => {}
+            }
+        }
+        let queue = state("queue", &of_agent(&world, of), &world);
+        assert_eq!(queue["depth"], waiting.len(), "seed {seed}");
+        let shown: Vec<_> =
+            queue["waiting"].as_array().unwrap().iter().map(|one| &one["message_id"]).collect();
+        assert_eq!(shown.len() + usize::try_from(queue["more"].as_u64().unwrap()).unwrap(), waiting.len());
+        let deliveries = state("deliveries", &of_agent(&world, of), &world);
+        assert_eq!(deliveries["waiting"], waiting.len(), "seed {seed}");
+        assert!(deliveries["counts"][Rung::Accepted.as_str()].as_u64().unwrap() > 0);
+        // A session's snapshot has the same in the threads' own lists.
+        let snapshot = state("session.snapshot", &of_session(&world, of), &world);
+        let queued: u64 = snapshot["threads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thread| {
+                let shown = u64::try_from(thread["queuedTurns"].as_array().unwrap().len()).unwrap();
+                shown + thread["queuedMore"].as_u64().unwrap()
+            })
+            .sum();
+        assert_eq!(queued, u64::try_from(waiting.len()).unwrap(), "seed {seed}");
+    }
+}
+
+/// Proves PROJ-014: what waits for a person is what was asked and not decided.
+#[test]
+fn pending_actions_are_those_without_a_decision() {
+    for seed in 0..20 {
+        let world = world(seed, 2, 900, false);
+        let mut open = std::collections::BTreeSet::new();
+        for stored in &world.record {
+            match &stored.event.fact {
+                Fact::ActionOpened { action } => drop(open.insert(action.id.to_string())),
+                Fact::ActionResolved { action_id, .. } => drop(open.remove(&action_id.to_string())),
+                _ => {}
+            }
+        }
+        let pending = state("actions.pending", &of_node(&world), &world);
+        assert_eq!(pending["pending"], open.len(), "seed {seed}");
+        let entries = pending["entries"].as_array().unwrap();
+        let shown: std::collections::BTreeSet<_> =
+            entries.iter().map(|entry| entry["action_id"].as_str().unwrap().to_owned()).collect();
+        assert!(shown.is_subset(&open));
+    }
+}
+
+/// Proves PROJ-015: a turn that was cut with its epoch is no open turn any more, in any view.
+#[test]
+fn nothing_runs_in_an_epoch_that_is_over() {
+    for seed in 0..20 {
+        let mut world = world(seed, 1, 600, false);
+        let of = agents(&world)[0];
+        let end = world.record.iter().rposition(|stored| {
+            matches!(stored.event.fact, Fact::AgentExited { .. })
+                && stored.event.stream == StreamName::Agent(of.0)
+        });
+        let Some(end) = end else { continue };
+        world.record.truncate(end + 1);
+        let timeline = state("run.timeline", &of_agent(&world, of), &world);
+        assert_eq!(timeline["running"].as_array().unwrap().len(), 0, "seed {seed}");
+        assert_eq!(timeline["runs"], "not_recorded");
+        let snapshot = state("session.snapshot", &of_session(&world, of), &world);
+        for thread in snapshot["threads"].as_array().unwrap() {
+            assert!(thread.get("activeTurnId").is_none(), "seed {seed}: {thread}");
+        }
+    }
+}
+
+/// Proves PROJ-016: the views of one thread and of the session say the same of it.
+#[test]
+fn a_threads_read_model_is_the_sessions_thread() {
+    let world = world(13, 1, 1_500, false);
+    let of = agents(&world)[0];
+    let snapshot = state("session.snapshot", &of_session(&world, of), &world);
+    let threads = snapshot["threads"].as_array().unwrap();
+    assert!(threads.len() >= 2, "the generator uses several threads");
+    for thread in threads {
+        let id = thread["threadId"].as_str().unwrap().parse().unwrap();
+        assert_eq!(&state("thread.read_model", &of_thread(&world, of, id), &world), thread);
+    }
+}
+
+/// Proves PROJ-017: an agent's phase is that of the last fact that moved it.
+#[test]
+fn the_status_of_all_agents_is_that_of_each() {
+    let world = world(17, 3, 2_500, false);
+    let all = state("agent.status", &of_node(&world), &world);
+    for entry in all["entries"].as_array().unwrap() {
+        let agent = entry["agent_id"].as_str().unwrap().parse().unwrap();
+        let session = agents(&world).iter().find(|of| of.0 == agent).unwrap().1;
+        let one = state("agent.status", &of_agent(&world, (agent, session)), &world);
+        assert_eq!(&one["entries"][0], entry);
+    }
+    let phases: u64 = all["phases"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(all["agents"], phases);
+}
+
+/// Proves PROJ-018: tokens of a turn that is reported twice are counted once, by the newest word.
+#[test]
+fn tokens_are_summed_by_the_newest_word_of_each_turn() {
+    // Few enough turns that each is still known when its usage is said again.
+    let world = world(19, 1, 8_000, true);
+    let of = agents(&world)[0];
+    let (mut newest, mut again) = (std::collections::BTreeMap::new(), 0);
+    for stored in &world.record {
+        if let Fact::UsageReported { message_id: Some(message), input_tokens: Some(input), .. } =
+            &stored.event.fact
+            && stored.event.stream == StreamName::Agent(of.0)
+        {
+            again += u64::from(newest.insert(*message, *input).is_some());
+        }
+    }
+    assert!(newest.len() > 3 && again > 0, "the generator reports usage, {again} times once more");
+    let usage = state("usage.cost", &of_agent(&world, of), &world);
+    assert_eq!(usage["tokens"]["input"], newest.values().sum::<u64>());
+    assert_eq!(usage["said_by"], "program");
+}
+
+/// Proves PROJ-019: the chain's head is the newest event, and a hole in a stream is counted.
+#[test]
+fn the_audit_chain_has_each_streams_head() {
+    let world = world(23, 2, 500, false);
+    let of = agents(&world)[0];
+    let chain = state("audit.chain", &of_node(&world), &world);
+    assert_eq!(chain["events"], world.record.len());
+    assert_eq!(chain["breaks"], 0);
+    let last = world.record.last().unwrap();
+    assert_eq!(chain["heads"][0]["hash"], last.hash.as_str());
+    let mut running = Running::new(find("audit.chain").unwrap(), &of_agent(&world, of));
+    for stored in world.record.iter().filter(|stored| stored.event.seq != 4) {
+        running.fold(&input(stored));
+    }
+    assert_eq!(running.state()["breaks"], 1);
+}
+
+/// Proves PROJ-020: refusals are counted by their rules, and decisions shown.
+#[test]
+fn governance_counts_refusals() {
+    let world = world(29, 2, 3_000, false);
+    let mut refused = 0;
+    for stored in &world.record {
+        if let Fact::RequestRefused { count, .. } = &stored.event.fact {
+            refused += count;
+        }
+    }
+    let governance = state("governance", &of_node(&world), &world);
+    let counted: u64 = governance["refused_by"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(counted, refused);
+    assert!(refused > 0 && !governance["rules_in_force"].is_null());
+}
