@@ -23,6 +23,7 @@ pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
+pub(crate) mod overrides;
 pub(crate) mod policy;
 pub(crate) mod recording;
 pub(crate) mod replay;
@@ -110,6 +111,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Adapter(args) => adapter::run(&args, context),
+        Command::Override(args) => overrides::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),

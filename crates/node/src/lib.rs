@@ -18,6 +18,7 @@ mod keyframes;
 mod keys;
 mod left_behind;
 mod outbound;
+mod overrides;
 mod profile;
 mod record;
 mod recordings;

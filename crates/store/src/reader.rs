@@ -10,6 +10,7 @@ mod fates;
 mod inbox;
 mod memory;
 mod order;
+mod overrides;
 mod policies;
 mod schedules;
 mod sessions;

@@ -2,6 +2,7 @@
 
 mod decided;
 mod messages;
+mod overrides;
 mod schedules;
 
 use edgeplane_proof::Digest;
@@ -15,6 +16,7 @@ use edgeplane_types::{
 
 pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
+pub use overrides::{Hold, Lift, OverrideRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 
 /// A command that was run inside an agent.

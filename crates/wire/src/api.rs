@@ -10,6 +10,7 @@ pub mod core;
 pub mod memory;
 pub mod message;
 pub mod node;
+pub mod overrides;
 pub mod policy;
 pub mod report;
 pub mod schedule;

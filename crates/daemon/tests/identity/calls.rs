@@ -29,6 +29,12 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
                     json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
                 }
+                "runtime/override.apply" => {
+                    json!({ "scope": { "agents": ["other"] }, "kind": "stop", "reason": "x" })
+                }
+                "runtime/override.lift" => {
+                    json!({ "override_id": "ovr_01890000-0000-7000-8000-000000000002", "reason": "x" })
+                }
                 "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
             };

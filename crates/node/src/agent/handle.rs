@@ -51,6 +51,8 @@ pub(crate) struct AgentHandle {
 #[derive(Debug)]
 pub(crate) enum Command {
     Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
+    /// What holds it has changed.
+    Hold(Origin, oneshot::Sender<Result<(), RpcError>>),
     Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
     Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),

@@ -9,6 +9,8 @@ use super::*;
 
 const MESSAGE: &str = "msg_01890000-0000-7000-8000-000000000002";
 
+const OVERRIDE: &str = "ovr_01890000-0000-7000-8000-000000000002";
+
 /// Methods of one shape of parameters, and the need of each: `-` nothing, `!` no token is enough.
 type Row = (Value, &'static str, &'static [&'static str]);
 
@@ -56,6 +58,12 @@ fn changing() -> Vec<Row> {
             ],
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (
+            json!({ "scope": { "node": true }, "kind": "stop", "reason": "x" }),
+            "supervise",
+            &["runtime/override.apply"],
+        ),
+        (json!({ "override_id": OVERRIDE, "reason": "x" }), "supervise", &["runtime/override.lift"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
@@ -99,6 +107,7 @@ fn reading() -> Vec<Row> {
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
         (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (json!({ "override_id": OVERRIDE }), "read", &["runtime/override.get"]),
         (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
         (action, "read", &["conversation/action.get"]),
         (json!({ "to": "a" }), "read", &["policy/decision.explain"]),
@@ -114,6 +123,7 @@ fn reading() -> Vec<Row> {
                 "conversation/action.list",
                 "runtime/schedule.list",
                 "runtime/adapter.list",
+                "runtime/override.list",
                 "policy/rule.list",
                 "security/token.list",
                 "security/token.epoch",

@@ -189,7 +189,13 @@ async fn call_about_conversations(session: &Session, request: Request) -> Result
 
 /// Serves what is about the machine, processes on it and what holds agents back.
 async fn call_about_machines(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
-    call_about_streams(session, request).await
+    match request {
+        Request::OverrideApply(params) => raw(methods::overrides::apply(session, params).await?),
+        Request::OverrideLift(params) => raw(methods::overrides::lift(session, params).await?),
+        Request::OverrideList(params) => raw(methods::overrides::list(session, params).await?),
+        Request::OverrideGet(params) => raw(methods::overrides::get(session, &params)?),
+        other => call_about_streams(session, other).await,
+    }
 }
 
 /// Serves what is about streams and projections.

@@ -11,6 +11,7 @@ pub(super) mod dead_letters;
 pub(super) mod install;
 pub(super) mod memory;
 pub(super) mod messages;
+pub(super) mod overrides;
 pub(super) mod policy;
 pub(super) mod reports;
 mod retired;

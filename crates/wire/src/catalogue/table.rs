@@ -76,6 +76,19 @@ catalogue! {
     "runtime/epoch.list" EpochList(api::agent::AgentParams) -> api::agent::EpochsResult,
         Read, Anyone, Read, Safe, [NotFound], "0.1";
 
+    /// Decides over agents, above everything that they are meant to do, until it is lifted: ends or suspends them.
+    "runtime/override.apply" OverrideApply(api::overrides::ApplyOverrideParams) -> api::overrides::OverrideResult,
+        Write, Operator, Supervise, Again, [InvalidParams, NotFound, Unsupported, QuotaExhausted], "0.5";
+    /// Takes a decision over agents back; what it ended or suspended goes on if nothing else holds it.
+    "runtime/override.lift" OverrideLift(api::overrides::LiftOverrideParams) -> api::overrides::OverrideResult,
+        Write, Operator, Supervise, Same, [InvalidParams, NotFound], "0.5";
+    /// Lists decisions over agents.
+    "runtime/override.list" OverrideList(api::overrides::ListOverridesParams) -> api::overrides::OverridesResult,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+    /// Shows a decision over agents.
+    "runtime/override.get" OverrideGet(api::overrides::OverrideParams) -> api::overrides::OverrideView,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+
     /// Sends a message to an agent.
     "runtime/agent.signal" AgentSignal(api::message::SignalParams) -> api::message::SignalResult,
         Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, RateLimited, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.1";
