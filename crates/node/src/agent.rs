@@ -66,7 +66,7 @@ use crate::{
 };
 
 pub(crate) use accept::Accepted;
-pub(crate) use acp::is_asked_by_program;
+pub(crate) use acp::{commands::is_unseen, is_asked_by_program};
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
@@ -421,6 +421,10 @@ impl Actor {
                 drop(reply.send(self.schedule_request(&request, &origin).await));
                 self.pump().await;
             }
+            Command::Terminate(id, wish, origin, reply) => {
+                drop(reply.send(self.terminate(id, wish, &origin).await));
+            }
+            Command::EndProcess(id) => self.grace_is_over(id),
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::Balance => self.balance_again().await,
             Command::Removal(reply) => drop(reply.send(self.removal_plan().await)),

@@ -42,9 +42,9 @@ pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CommandRow, EpochRow, GapRow, Hold, KeyRow, Leading, Lift, MemoryRow,
-    MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow,
-    Resolution, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow, Waiting,
-    WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, CommandRow, CommandStory, EpochRow, GapRow, Hold, KeyRow, Leading,
+    Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow,
+    RefusalRow, Resolution, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow,
+    Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -479,6 +479,9 @@ pub enum Fact {
         details_digest: String,
         details_bytes: u64,
     },
+    /// A command is to end because somebody asked for it: the intent.
+    #[serde(rename = "command.terminating")]
+    CommandTerminating { process_id: ProcessId, epoch: Epoch, grace_ms: u64, reason: String },
     /// A command has ended, or could not be run, or its end was not seen. Of its output the end is kept.
     #[serde(rename = "command.ended")]
     CommandEnded {

@@ -9,6 +9,8 @@ use super::*;
 
 const MESSAGE: &str = "msg_01890000-0000-7000-8000-000000000002";
 
+const PROCESS: &str = "prc_01890000-0000-7000-8000-000000000002";
+
 const OVERRIDE: &str = "ovr_01890000-0000-7000-8000-000000000002";
 
 /// Methods of one shape of parameters, and the need of each: `-` nothing, `!` no token is enough.
@@ -63,6 +65,7 @@ fn changing() -> Vec<Row> {
             "supervise",
             &["runtime/override.apply"],
         ),
+        (json!({ "process_id": PROCESS }), "supervise", &["runtime/process.terminate"]),
         (json!({ "override_id": OVERRIDE, "reason": "x" }), "supervise", &["runtime/override.lift"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
@@ -99,6 +102,8 @@ fn reading() -> Vec<Row> {
             &[
                 "runtime/agent.get",
                 "runtime/retirement.plan",
+                "runtime/process.list",
+                "runtime/environment.get",
                 "runtime/epoch.list",
                 "runtime/inbox.list",
                 "runtime/transcript.read",
@@ -107,6 +112,8 @@ fn reading() -> Vec<Row> {
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
         (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (json!({ "process_id": PROCESS }), "read", &["runtime/process.get"]),
+        (json!({ "host": "h" }), "read", &["runtime/host.get"]),
         (json!({ "override_id": OVERRIDE }), "read", &["runtime/override.get"]),
         (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
         (action, "read", &["conversation/action.get"]),
@@ -124,6 +131,7 @@ fn reading() -> Vec<Row> {
                 "runtime/schedule.list",
                 "runtime/adapter.list",
                 "runtime/override.list",
+                "runtime/host.list",
                 "policy/rule.list",
                 "security/token.list",
                 "security/token.epoch",

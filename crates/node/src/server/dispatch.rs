@@ -190,6 +190,12 @@ async fn call_about_conversations(session: &Session, request: Request) -> Result
 /// Serves what is about the machine, processes on it and what holds agents back.
 async fn call_about_machines(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
+        Request::ProcessList(params) => raw(methods::processes::list(session, params).await?),
+        Request::ProcessGet(params) => raw(methods::processes::get(session, params).await?),
+        Request::ProcessTerminate(params) => raw(methods::processes::terminate(session, params).await?),
+        Request::EnvironmentGet(params) => raw(methods::machine::environment(session, params).await?),
+        Request::HostList(params) => raw(methods::machine::hosts(session, params).await?),
+        Request::HostGet(params) => raw(methods::machine::host(session, params).await?),
         Request::OverrideApply(params) => raw(methods::overrides::apply(session, params).await?),
         Request::OverrideLift(params) => raw(methods::overrides::lift(session, params).await?),
         Request::OverrideList(params) => raw(methods::overrides::list(session, params).await?),

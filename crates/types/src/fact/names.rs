@@ -92,6 +92,7 @@ names! {
     UsageReported => "usage.reported",
     FileWritten => "file.written",
     CommandStarted => "command.started",
+    CommandTerminating => "command.terminating",
     CommandEnded => "command.ended",
     SessionOpened => "session.opened",
     SessionFailed => "session.failed",

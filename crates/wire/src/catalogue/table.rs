@@ -89,6 +89,25 @@ catalogue! {
     "runtime/override.get" OverrideGet(api::overrides::OverrideParams) -> api::overrides::OverrideView,
         Read, Anyone, Read, Safe, [NotFound], "0.5";
 
+    /// Lists the processes that an agent's program had the node run.
+    "runtime/process.list" ProcessList(api::machine::ListProcessesParams) -> api::machine::ProcessesResult,
+        Read, OwnerOrOperator, Read, Safe, [InvalidParams, NotFound], "0.5";
+    /// Shows a process, with the beginning and the end of its output.
+    "runtime/process.get" ProcessGet(api::machine::ProcessParams) -> api::machine::ProcessView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Ends a process that an agent's program had the node run.
+    "runtime/process.terminate" ProcessTerminate(api::machine::TerminateParams) -> api::machine::ProcessView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, Unavailable], "0.5";
+    /// Shows what surrounds an agent's program, as it is applied: folder, user, variables by name, limits, what is missing.
+    "runtime/environment.get" EnvironmentGet(api::agent::AgentParams) -> api::machine::EnvironmentView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.5";
+    /// Lists the machines that this node knows: its own.
+    "runtime/host.list" HostList(api::machine::ListHostsParams) -> api::machine::HostsResult,
+        Read, Anyone, Read, Safe, [], "0.5";
+    /// Shows a machine: capacity, load, what it allows, agents by phase, what is left.
+    "runtime/host.get" HostGet(api::machine::HostParams) -> api::machine::HostView,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+
     /// Sends a message to an agent.
     "runtime/agent.signal" AgentSignal(api::message::SignalParams) -> api::message::SignalResult,
         Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, RateLimited, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.1";
