@@ -100,6 +100,7 @@ pub(crate) enum Command {
     Snapshot(command::snapshot::SnapshotArgs),
     Events(command::events::EventsArgs),
     Audit(command::audit::AuditArgs),
+    Evidence(command::evidence::EvidenceArgs),
     Memory(command::memory::MemoryArgs),
     Mcp(command::mcp::McpArgs),
     Override(command::overrides::OverrideArgs),

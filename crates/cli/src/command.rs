@@ -16,6 +16,7 @@ pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod evidence;
 pub(crate) mod hook;
 pub(crate) mod inbox;
 pub(crate) mod logs;
@@ -107,6 +108,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Replay(args) => replay::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),
+        Command::Evidence(args) => evidence::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),

@@ -11,6 +11,7 @@ mod artifact;
 mod caller;
 mod checks;
 mod commands;
+mod evidence;
 mod gate;
 mod held;
 mod identity;

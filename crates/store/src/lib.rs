@@ -40,7 +40,7 @@ pub use audit::{AuditProgress, AuditReport, Problem, verify};
 pub use batch::{AppendError, Batch, Body, Committed, CommittedEvent, NewEvent};
 pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
-pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
+pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader, StoredEvent};
 pub use row::{
     ActionRow, AgentFilter, AgentRow, CommandRow, CommandStory, EpochRow, GapRow, Hold, KeyRow, Leading,
     Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow,

@@ -36,7 +36,7 @@ use crate::{
 };
 
 pub use actions::ActionFilter;
-pub use chain::ChainCheck;
+pub use chain::{ChainCheck, StoredEvent};
 pub use inbox::InboxFilter;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.

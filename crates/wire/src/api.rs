@@ -7,6 +7,7 @@ pub mod action;
 pub mod adapter;
 pub mod agent;
 pub mod core;
+pub mod evidence;
 pub mod machine;
 pub mod memory;
 pub mod message;

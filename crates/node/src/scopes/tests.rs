@@ -65,6 +65,7 @@ fn changing() -> Vec<Row> {
             "supervise",
             &["runtime/override.apply"],
         ),
+        (json!({ "scope": { "agent": "a" } }), "supervise", &["evidence/pack.export"]),
         (json!({ "process_id": PROCESS }), "supervise", &["runtime/process.terminate"]),
         (json!({ "override_id": OVERRIDE, "reason": "x" }), "supervise", &["runtime/override.lift"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
@@ -113,6 +114,11 @@ fn reading() -> Vec<Row> {
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
         (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
         (json!({ "process_id": PROCESS }), "read", &["runtime/process.get"]),
+        (
+            json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" }),
+            "read",
+            &["evidence/replay.export"],
+        ),
         (json!({ "host": "h" }), "read", &["runtime/host.get"]),
         (json!({ "override_id": OVERRIDE }), "read", &["runtime/override.get"]),
         (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
@@ -139,6 +145,7 @@ fn reading() -> Vec<Row> {
                 "stream/read",
                 "stream/subscribe",
                 "evidence/audit.verify",
+                "evidence/gap.list",
             ],
         ),
         (

@@ -217,6 +217,9 @@ async fn call_about_streams(session: &Session, request: Request) -> Result<Box<R
 /// Serves what is about traces and evidence.
 async fn call_about_traces(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
+        Request::PackExport(params) => raw(methods::evidence::export(session, params).await?),
+        Request::ReplayExport(params) => raw(methods::evidence::replay_case(session, params).await?),
+        Request::GapList(params) => raw(methods::evidence::gap_list(session, params).await?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }

@@ -8,6 +8,7 @@ pub(super) mod ask;
 pub(super) mod audit;
 pub(super) mod core;
 pub(super) mod dead_letters;
+pub(super) mod evidence;
 pub(super) mod install;
 pub(super) mod machine;
 pub(super) mod memory;

@@ -51,7 +51,7 @@ pub struct ListProcessesParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessesResult {
     /// Newest first, without their output.
-    pub items: Vec<ProcessView>,
+    pub items: Vec<AgentProcess>,
     /// What to give as `cursor` for those before; nothing if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -84,7 +84,7 @@ pub struct TerminateParams {
 
 /// A process that an agent's program had the node run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ProcessView {
+pub struct AgentProcess {
     /// Its id.
     pub process_id: ProcessId,
     /// The agent's name.

@@ -93,10 +93,10 @@ catalogue! {
     "runtime/process.list" ProcessList(api::machine::ListProcessesParams) -> api::machine::ProcessesResult,
         Read, OwnerOrOperator, Read, Safe, [InvalidParams, NotFound], "0.5";
     /// Shows a process, with the beginning and the end of its output.
-    "runtime/process.get" ProcessGet(api::machine::ProcessParams) -> api::machine::ProcessView,
+    "runtime/process.get" ProcessGet(api::machine::ProcessParams) -> api::machine::AgentProcess,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
     /// Ends a process that an agent's program had the node run.
-    "runtime/process.terminate" ProcessTerminate(api::machine::TerminateParams) -> api::machine::ProcessView,
+    "runtime/process.terminate" ProcessTerminate(api::machine::TerminateParams) -> api::machine::AgentProcess,
         Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, Unavailable], "0.5";
     /// Shows what surrounds an agent's program, as it is applied: folder, user, variables by name, limits, what is missing.
     "runtime/environment.get" EnvironmentGet(api::agent::AgentParams) -> api::machine::EnvironmentView,
@@ -280,4 +280,13 @@ catalogue! {
     /// Recomputes every chain and every recording's digest.
     "evidence/audit.verify" AuditVerify(Empty) -> api::node::AuditResult,
         Read, Operator, Read, Safe, [], "0.1";
+    /// Makes a signed pack of what the record says of an agent, a thread, a turn, a message or the node.
+    "evidence/pack.export" PackExport(api::evidence::PackParams) -> api::evidence::PackResult,
+        Write, Operator, Supervise, Again, [InvalidParams, NotFound, TooLarge, Unavailable, StorageFull], "0.5";
+    /// Tells what is needed to run a turn again and to judge what comes of it.
+    "evidence/replay.export" ReplayExport(api::evidence::ReplayParams) -> api::evidence::ReplayResult,
+        Read, Operator, Read, Safe, [NotFound, InvalidState], "0.5";
+    /// Lists what the record cannot show, and why.
+    "evidence/gap.list" GapList(api::evidence::GapsParams) -> api::evidence::GapsResult,
+        Read, Operator, Read, Safe, [NotFound], "0.5";
 }

@@ -6,7 +6,7 @@ use edgeplane_store::{CommandStory, StoredBody};
 use edgeplane_types::{AgentId, Epoch, ErrorName, Event, Fact, Phase, ProcessId, TurnId, life::ExitStatus};
 use edgeplane_wire::{
     api::machine::{
-        ListProcessesParams, ProcessOutput, ProcessParams, ProcessStatus, ProcessView, ProcessesResult,
+        AgentProcess, ListProcessesParams, ProcessOutput, ProcessParams, ProcessStatus, ProcessesResult,
         TerminateParams, Truncation,
     },
     rpc::RpcError,
@@ -66,7 +66,7 @@ pub(in crate::server) async fn list(
 pub(in crate::server) async fn get(
     session: &Session,
     params: ProcessParams,
-) -> Result<ProcessView, RpcError> {
+) -> Result<AgentProcess, RpcError> {
     let story = found(session, params.process_id).await?;
     let shown = params.output_bytes.unwrap_or(SHOWN_BYTES_STANDARD).min(SHOWN_BYTES_MAX);
     let mut view = view(session, &story).await?;
@@ -77,7 +77,7 @@ pub(in crate::server) async fn get(
 pub(in crate::server) async fn terminate(
     session: &Session,
     params: TerminateParams,
-) -> Result<ProcessView, RpcError> {
+) -> Result<AgentProcess, RpcError> {
     let id = params.process_id;
     let story = found(session, id).await?;
     if story.ended.is_some() {
@@ -131,7 +131,7 @@ async fn found(session: &Session, id: ProcessId) -> Result<CommandStory, RpcErro
     story.filter(|story| check_owner(session, story.agent).is_ok()).ok_or_else(unknown)
 }
 
-async fn view(session: &Session, story: &CommandStory) -> Result<ProcessView, RpcError> {
+async fn view(session: &Session, story: &CommandStory) -> Result<AgentProcess, RpcError> {
     let Fact::CommandStarted { process_id, epoch, message_id, authority, details_digest, .. } =
         &story.started.fact
     else {
@@ -147,7 +147,7 @@ async fn view(session: &Session, story: &CommandStory) -> Result<ProcessView, Rp
     let command: String = std::iter::once(text("command")).chain(words("args")).collect::<Vec<_>>().join(" ");
     let (status, exit, reason) = how_it_is(session, story, *epoch);
     let agent = session.shared.agent_by_id(story.agent).map(|agent| agent.name.to_string());
-    Ok(ProcessView {
+    Ok(AgentProcess {
         process_id: *process_id,
         agent: agent.unwrap_or_else(|| story.agent.to_string()),
         agent_id: story.agent,
