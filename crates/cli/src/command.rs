@@ -16,6 +16,7 @@ pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod evidence;
 pub(crate) mod hook;
 pub(crate) mod inbox;
 pub(crate) mod logs;
@@ -23,6 +24,7 @@ pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
+pub(crate) mod overrides;
 pub(crate) mod policy;
 pub(crate) mod projection;
 pub(crate) mod recording;
@@ -107,10 +109,12 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Replay(args) => replay::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),
+        Command::Evidence(args) => evidence::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Adapter(args) => adapter::run(&args, context),
+        Command::Override(args) => overrides::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
         Command::Projection(args) => projection::run(&args, context),
         Command::Node(args) => node::run(&args, context),

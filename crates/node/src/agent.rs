@@ -15,6 +15,7 @@ mod facts;
 mod handle;
 mod health;
 mod hibernation;
+mod holding;
 mod hooks;
 mod input_fate;
 mod input_gate;
@@ -65,7 +66,7 @@ use crate::{
 };
 
 pub(crate) use accept::Accepted;
-pub(crate) use acp::is_asked_by_program;
+pub(crate) use acp::{commands::is_unseen, is_asked_by_program};
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
@@ -176,6 +177,7 @@ struct Actor {
     healthy: Option<bool>,
     health: health::Health,
     idleness: hibernation::Idleness,
+    holding: holding::Holding,
     closing: Option<closing::Closing>,
     replicas: replicas::Replicas,
     removal: Option<retirement::Removal>,
@@ -252,6 +254,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         healthy: left.and_then(|row| row.healthy),
         health: health::Health::default(),
         idleness: hibernation::Idleness::default(),
+        holding: holding::Holding::default(),
         closing: None,
         replicas: replicas::Replicas::default(),
         removal: None,
@@ -311,6 +314,10 @@ impl Actor {
     }
 
     async fn go_on(&mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {
+        // Before anything is looked for or begun: an override may have come that the former daemon did not tell it of.
+        if let Err(error) = self.look_at_holds(&Origin::node("override")).await {
+            tracing::warn!(agent = %self.identity.name, %error, "what holds it cannot be noted yet");
+        }
         if let Some(row) = left {
             self.recover(&row, own).await;
             self.arm_expiry();
@@ -370,6 +377,7 @@ impl Actor {
             self.rest_timer(),
             self.closing_timer(),
             self.replicas.timer(),
+            self.holding.timer(),
         ];
         times.into_iter().flatten().min()
     }
@@ -396,6 +404,7 @@ impl Actor {
         self.rest_due(now).await;
         self.closing_due(now).await;
         self.replicas_due(now).await;
+        self.holding_due(now).await;
     }
 
     async fn command(&mut self, command: Command) {
@@ -404,6 +413,7 @@ impl Actor {
                 let result = self.request(request, origin).await;
                 drop(reply.send(result));
             }
+            Command::Hold(origin, reply) => drop(reply.send(self.look_at_holds(&origin).await)),
             Command::Update(declared, origin, reply) => {
                 drop(reply.send(self.update(declared, &origin).await))
             }
@@ -411,6 +421,10 @@ impl Actor {
                 drop(reply.send(self.schedule_request(&request, &origin).await));
                 self.pump().await;
             }
+            Command::Terminate(id, wish, origin, reply) => {
+                drop(reply.send(self.terminate(id, wish, &origin).await));
+            }
+            Command::EndProcess(id) => self.grace_is_over(id),
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::Balance => self.balance_again().await,
             Command::Removal(reply) => drop(reply.send(self.removal_plan().await)),

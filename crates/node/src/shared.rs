@@ -19,6 +19,7 @@ use crate::{
     caller::{CallingAgent, Living},
     gate::Gate,
     keys::Keys,
+    overrides::Overrides,
     projections::Projections,
     record::Record,
 };
@@ -52,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
     pub(crate) adapters: Adapters,
+    pub(crate) overrides: Overrides,
     pub(crate) registry: RwLock<Registry>,
     pub(crate) projections: Arc<Projections>,
     /// Changes whenever somebody may have lost or got the right to speak as who they are.

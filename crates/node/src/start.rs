@@ -31,7 +31,8 @@ use crate::{
     held,
     identity::{self, IdentityError},
     keys::Keys,
-    left_behind,
+    left_behind, overrides,
+    overrides::Overrides,
     projections::Projections,
     record::{Draft, Origin, Record, chain},
     server,
@@ -167,6 +168,7 @@ impl Node {
         let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);
         node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(overrides::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         Ok(node)
@@ -209,21 +211,29 @@ impl Node {
     async fn take_over(&self, held: &[NewEvent]) -> Result<(), StartError> {
         let read = self.shared.record.read(|reader| reader.agents(&AgentFilter::default())).await;
         let rows = read.map_err(|error| StartError::Read(error.message))?;
+        let standing = self.shared.record.read(|reader| reader.overrides(false)).await;
+        let standing = standing.map_err(|error| StartError::Read(error.message))?;
+        self.shared.overrides.take_up(standing, held);
         for mut row in rows {
             held::apply(&mut row, held);
             if row.phase == Phase::Retired {
                 continue;
             }
             // Nothing is awaited here: no engine runs before every agent can be found by those that speak to it.
-            self.bring_up(row)?;
+            self.bring_up(row, held)?;
         }
         Ok(())
     }
 
-    fn bring_up(&self, row: AgentRow) -> Result<(), StartError> {
+    fn bring_up(&self, row: AgentRow, held: &[NewEvent]) -> Result<(), StartError> {
         let manifest = Arc::new(self.manifest(&row)?);
         let policy = agent::policy(&manifest);
-        let life = lifecycle::Agent::recovered(row.phase, row.epoch, row.desired, policy);
+        let id = row.id;
+        let hold = self.shared.record.look_up(|reader| reader.hold(&id));
+        let hold = hold.map_err(|error| StartError::Read(error.message))?;
+        let hold = held::hold(id, hold, held);
+        let life = lifecycle::Agent::recovered(row.phase, row.epoch, row.desired, policy)
+            .held(hold.map(|hold| hold.kind), hold.is_some_and(|hold| hold.resumes));
         let identity = AgentIdentity {
             id: row.id,
             name: row.name.clone(),
@@ -304,6 +314,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         adapters: Adapters::new(state),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
+        overrides: Overrides::default(),
         registry: RwLock::new(Registry::default()),
         projections: Arc::new(Projections::new(state)),
         standings: tokio::sync::watch::Sender::new(0),

@@ -6,7 +6,7 @@ use std::{fmt::Debug, sync::Arc};
 
 use edgeplane_types::{
     ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
-    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
+    OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 
 use crate::clock::Clock;
@@ -49,7 +49,7 @@ macro_rules! from_parts {
 }
 
 from_parts! {
-    ActionId AgentId CapabilityId CheckpointId EventId InvocationId ItemId MessageId NodeId ProcessId RunId SessionId
+    ActionId AgentId CapabilityId CheckpointId EventId InvocationId ItemId MessageId NodeId OverrideId ProcessId RunId SessionId
     SubscriptionId TaskId ThreadId TokenId TurnId WorkspaceId
 }
 

@@ -40,10 +40,13 @@ pub use audit::{AuditProgress, AuditReport, Problem, verify};
 pub use batch::{AppendError, Batch, Body, Committed, CommittedEvent, NewEvent};
 pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
-pub use reader::{ActionFilter, ChainCheck, InboxFilter, RAW_BYTES_MAX, RawEvent, ReadError, Reader};
+pub use reader::{
+    ActionFilter, ChainCheck, InboxFilter, RAW_BYTES_MAX, RawEvent, ReadError, Reader, StoredEvent,
+};
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CommandRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow, MemoryTotals,
-    MessageRow, Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow,
-    SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, CommandRow, CommandStory, EpochRow, GapRow, Hold, KeyRow, Leading,
+    Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow,
+    RefusalRow, Resolution, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow,
+    Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -10,6 +10,7 @@ mod epochs;
 mod keys;
 mod memory;
 pub(crate) mod messages;
+mod overrides;
 mod policies;
 mod recordings;
 mod schedules;
@@ -21,7 +22,8 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, Epoch, Event, MessageId, ProcessId, SafeLabel, StreamName, TokenId,
+    ActionId, AgentId, AgentName, Epoch, Event, MessageId, OverrideId, ProcessId, SafeLabel, StreamName,
+    TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -54,11 +56,13 @@ pub enum Model {
     Sessions,
     /// Commands that were run inside agents.
     Commands,
+    /// Operators' overrides, and whom they hold.
+    Overrides,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -71,6 +75,7 @@ impl Model {
         Self::Policies,
         Self::Sessions,
         Self::Commands,
+        Self::Overrides,
     ];
 
     /// Its name.
@@ -89,6 +94,7 @@ impl Model {
             Self::Policies => "policies",
             Self::Sessions => "sessions",
             Self::Commands => "commands",
+            Self::Overrides => "overrides",
         }
     }
 
@@ -106,6 +112,7 @@ impl Model {
             Self::Policies => &policies::DEFINITION,
             Self::Sessions => &sessions::DEFINITION,
             Self::Commands => &commands::DEFINITION,
+            Self::Overrides => &overrides::DEFINITION,
         }
     }
 }
@@ -179,6 +186,12 @@ pub enum FoldError {
     /// The agent has no such command that runs.
     #[error("command {0} does not run")]
     NoCommand(ProcessId),
+    /// An override with this id was applied already.
+    #[error("override {0} is applied already")]
+    OverrideTwice(OverrideId),
+    /// No such override is in force.
+    #[error("override {0} is not in force")]
+    NoOverride(OverrideId),
     /// The token was never made.
     #[error("token {0} was not created")]
     UnknownToken(TokenId),

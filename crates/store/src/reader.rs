@@ -10,6 +10,7 @@ mod fates;
 mod inbox;
 mod memory;
 mod order;
+mod overrides;
 mod policies;
 mod schedules;
 mod sessions;
@@ -35,7 +36,7 @@ use crate::{
 };
 
 pub use actions::ActionFilter;
-pub use chain::ChainCheck;
+pub use chain::{ChainCheck, StoredEvent};
 pub use events::{RAW_BYTES_MAX, RawEvent};
 pub use inbox::InboxFilter;
 

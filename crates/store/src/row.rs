@@ -2,12 +2,13 @@
 
 mod decided;
 mod messages;
+mod overrides;
 mod schedules;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
-    AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, ProcessId, SessionId,
-    StreamName, Tenant, Timestamp,
+    AgentId, AgentName, Continuity, Desired, Epoch, Event, Generation, MessageId, Phase, ProcessId,
+    SessionId, StreamName, Tenant, Timestamp,
     fact::{Cause, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -15,6 +16,7 @@ use edgeplane_types::{
 
 pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
+pub use overrides::{Hold, Lift, OverrideRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 
 /// A command that was run inside an agent.
@@ -28,6 +30,23 @@ pub struct CommandRow {
     pub message_id: Option<MessageId>,
     /// Whether its end is recorded.
     pub is_over: bool,
+    /// Whether somebody asked for its end.
+    pub is_terminating: bool,
+}
+
+/// What the record says of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandStory {
+    /// The agent in which it was run.
+    pub agent: AgentId,
+    /// Where it began, in the record.
+    pub pos: u64,
+    /// Its `command.started`.
+    pub started: Event,
+    /// Whether somebody asked for its end.
+    pub is_terminating: bool,
+    /// Its `command.ended`, if it has ended.
+    pub ended: Option<Event>,
 }
 
 /// An agent as its stream tells it.

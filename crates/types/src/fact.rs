@@ -12,8 +12,8 @@ pub use stream::{StreamName, StreamNameError};
 
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
-    Evidence, Generation, ItemId, MessageId, NodeName, PolicyAction, PolicyLayer, ProcessId, SafeLabel,
-    Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
+    Evidence, Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, OverrideScope, PolicyAction,
+    PolicyLayer, ProcessId, SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -108,6 +108,8 @@ pub enum Cause {
     Task,
     /// The node found it so when it started.
     Recovery,
+    /// An operator's override, or its end.
+    Override,
 }
 
 /// How sure it is that no process of an epoch is left.
@@ -143,6 +145,20 @@ pub enum Fact {
     /// The record grows again; so many events had waited in the reserve.
     #[serde(rename = "node.storage_resumed")]
     NodeStorageResumed { held_events: u64 },
+
+    /// An operator's decision over agents is in force: the intent.
+    #[serde(rename = "override.applied")]
+    OverrideApplied {
+        override_id: OverrideId,
+        scope: OverrideScope,
+        kind: OverrideKind,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// An operator's decision over agents is no more.
+    #[serde(rename = "override.lifted")]
+    OverrideLifted { override_id: OverrideId, reason: String },
 
     /// An agent became known.
     #[serde(rename = "agent.declared")]
@@ -225,6 +241,13 @@ pub enum Fact {
     /// What a retired agent owned is gone.
     #[serde(rename = "agent.removed")]
     AgentRemoved { recordings_bytes: u64, memory_keys: u64, messages: u64 },
+    /// Overrides hold it from here on: the strongest of them does this to it. If it was under way, or was to be begun
+    /// meanwhile, it goes on when none holds it any more.
+    #[serde(rename = "agent.held")]
+    AgentHeld { kind: OverrideKind, resumes: bool },
+    /// No override holds it any more.
+    #[serde(rename = "agent.let_go")]
+    AgentLetGo {},
     /// One of its hooks ran.
     #[serde(rename = "agent.hook_ran")]
     AgentHookRan { hook: String, status: ExitStatus, took_ms: u64 },
@@ -456,6 +479,9 @@ pub enum Fact {
         details_digest: String,
         details_bytes: u64,
     },
+    /// A command is to end because somebody asked for it: the intent.
+    #[serde(rename = "command.terminating")]
+    CommandTerminating { process_id: ProcessId, epoch: Epoch, grace_ms: u64, reason: String },
     /// A command has ended, or could not be run, or its end was not seen. Of its output the end is kept.
     #[serde(rename = "command.ended")]
     CommandEnded {

@@ -141,6 +141,8 @@ ids! {
     SubscriptionId, "sub", "a", "subscription";
     /// A secret by which a caller from elsewhere is known.
     TokenId, "tok", "a", "token";
+    /// An operator's standing decision over agents.
+    OverrideId, "ovr", "an", "override";
     /// One daemon on one machine.
     NodeId, "nod", "a", "node";
 }

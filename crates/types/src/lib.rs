@@ -14,6 +14,7 @@ pub mod fact;
 pub mod identity;
 pub mod life;
 pub mod message;
+pub mod overrides;
 pub mod policy;
 pub mod schedule;
 
@@ -21,7 +22,7 @@ pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
     ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
-    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
+    OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{
@@ -29,5 +30,6 @@ pub use message::{
     Priority, Proof, Receipt, Rung, Source,
 };
 pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
+pub use overrides::{OverrideKind, OverrideScope};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;

@@ -30,6 +30,17 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
                     json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
                 }
+                "runtime/override.apply" => {
+                    json!({ "scope": { "agents": ["other"] }, "kind": "stop", "reason": "x" })
+                }
+                "evidence/pack.export" => json!({ "scope": { "agent": "other" } }),
+                "evidence/replay.export" => {
+                    json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" })
+                }
+                "evidence/gap.list" => json!({ "agent": "other" }),
+                "runtime/override.lift" => {
+                    json!({ "override_id": "ovr_01890000-0000-7000-8000-000000000002", "reason": "x" })
+                }
                 "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
             };
@@ -40,7 +51,11 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
 
 /// What an agent may see of itself only, asked of another.
 pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
-    let methods = METHODS.iter().filter(|method| method.audience == Audience::OwnerOrOperator);
+    // A process is named by its id, and one of another agent is not there for whoever asks; see MACH-001.
+    let by_id = ["runtime/process.get", "runtime/process.terminate"];
+    let methods = METHODS
+        .iter()
+        .filter(|method| method.audience == Audience::OwnerOrOperator && !by_id.contains(&method.name));
     methods
         .map(|method| {
             let params = match method.name {
@@ -57,6 +72,8 @@ pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static st
                 "memory/entry.list"
                 | "runtime/inbox.list"
                 | "runtime/agent.snapshot"
+                | "runtime/process.list"
+                | "runtime/environment.get"
                 | "runtime/transcript.read"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })

@@ -219,6 +219,7 @@ fn cause_word(cause: Cause) -> &'static str {
         Cause::Idle => "idle",
         Cause::Message => "message",
         Cause::Task => "task",
+        Cause::Override => "override",
     }
 }
 

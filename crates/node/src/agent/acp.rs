@@ -4,7 +4,7 @@
 //! of the line are durable. So a daemon that takes over hears what its predecessor had not made durable once more, comes
 //! to the same lines, and the shim writes none of them twice. Facts of lines that come together become durable together.
 
-mod commands;
+pub(crate) mod commands;
 mod exec;
 mod files;
 mod items;

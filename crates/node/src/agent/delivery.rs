@@ -139,6 +139,7 @@ impl Actor {
         let runs_on = self.life.desired() != Desired::Frozen;
         linked
             && runs_on
+            && self.hold_now().is_none()
             && matches!(self.life.state(), State::Running(_))
             && self.delivery.retry_at.is_none()
             && self.session_takes_messages()

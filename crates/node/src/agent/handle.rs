@@ -5,7 +5,7 @@ use std::sync::Arc;
 use edgeplane_driver::hooks::HookKind;
 use edgeplane_manifest::Manifest;
 use edgeplane_store::ActionRow;
-use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase};
+use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId};
 use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult, RetirementPlan},
@@ -51,8 +51,14 @@ pub(crate) struct AgentHandle {
 #[derive(Debug)]
 pub(crate) enum Command {
     Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
+    /// What holds it has changed.
+    Hold(Origin, oneshot::Sender<Result<(), RpcError>>),
     Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
     Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
+    /// A command is to end: after how many milliseconds, and why.
+    Terminate(ProcessId, (u64, String), Origin, oneshot::Sender<Result<(), RpcError>>),
+    /// The grace of a command is over.
+    EndProcess(ProcessId),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     /// A replica has a message, or a replica of the set has changed.
     Balance,

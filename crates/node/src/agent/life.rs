@@ -71,6 +71,7 @@ impl Actor {
         request: LifeRequest,
         origin: Origin,
     ) -> Result<ChangeResult, RpcError> {
+        self.check_held(request.input)?;
         if self.is_set() {
             return self.set_request(request, origin).await;
         }
@@ -137,8 +138,20 @@ impl Actor {
         }
     }
 
-    /// Steps the machine, makes its notes durable, then acts.
+    /// Takes a step under what holds it now.
     pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+        if let Err(error) = self.look_at_holds(&Origin::node("override")).await {
+            // What could not be noted yet holds all the same; what is over must be told nevertheless.
+            let begins = matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed);
+            if begins && self.hold_now().is_some() {
+                return Err(error);
+            }
+        }
+        self.step(input, origin, why).await
+    }
+
+    /// Steps the machine, makes its notes durable, then acts.
+    pub(super) async fn step(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
         let mut chance = [0; 2];
         self.shared.record.mint().entropy.fill(&mut chance);
         let context = Context {
@@ -228,9 +241,10 @@ impl Actor {
             return Ok(());
         }
         // Only what brings something new to life may be refused for want of space.
-        let brings_life = steps
-            .iter()
-            .any(|step| matches!(step.input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed));
+        let brings_life = steps.iter().any(|step| {
+            let input = step.input;
+            matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed | Input::Hold(None))
+        });
         let draft = if brings_life { draft } else { draft.critical() };
         self.shared.record.commit(draft).await.map(drop)
     }
@@ -242,6 +256,7 @@ impl Actor {
             Illegal::StaleEpoch { .. } => {
                 RpcError::new(ErrorName::Fenced, format!("agent `{name}`: {illegal}"))
             }
+            Illegal::Held { .. } => return self.held_error(),
             Illegal::Phase { .. } => {
                 RpcError::new(ErrorName::InvalidState, format!("agent `{name}` cannot do that: {illegal}"))
             }
@@ -282,6 +297,7 @@ impl Actor {
                 Fact::AgentStopped {} => Box::pin(self.wake()).await,
                 Fact::AgentAdopted { frozen: false, .. }
                 | Fact::AgentThawed { .. }
+                | Fact::AgentLetGo {}
                 | Fact::AgentDesired { desired: Desired::Running, .. } => self.pump().await,
                 _ => {}
             }

@@ -9,6 +9,10 @@ use super::*;
 
 const MESSAGE: &str = "msg_01890000-0000-7000-8000-000000000002";
 
+const PROCESS: &str = "prc_01890000-0000-7000-8000-000000000002";
+
+const OVERRIDE: &str = "ovr_01890000-0000-7000-8000-000000000002";
+
 /// Methods of one shape of parameters, and the need of each: `-` nothing, `!` no token is enough.
 type Row = (Value, &'static str, &'static [&'static str]);
 
@@ -57,6 +61,14 @@ fn changing() -> Vec<Row> {
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
         (json!({}), "supervise", &["stream/projection.rebuild"]),
+        (
+            json!({ "scope": { "node": true }, "kind": "stop", "reason": "x" }),
+            "supervise",
+            &["runtime/override.apply"],
+        ),
+        (json!({ "scope": { "agent": "a" } }), "supervise", &["evidence/pack.export"]),
+        (json!({ "process_id": PROCESS }), "supervise", &["runtime/process.terminate"]),
+        (json!({ "override_id": OVERRIDE, "reason": "x" }), "supervise", &["runtime/override.lift"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
@@ -92,6 +104,8 @@ fn reading() -> Vec<Row> {
             &[
                 "runtime/agent.get",
                 "runtime/retirement.plan",
+                "runtime/process.list",
+                "runtime/environment.get",
                 "runtime/epoch.list",
                 "runtime/inbox.list",
                 "runtime/transcript.read",
@@ -100,6 +114,14 @@ fn reading() -> Vec<Row> {
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
         (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (json!({ "process_id": PROCESS }), "read", &["runtime/process.get"]),
+        (
+            json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" }),
+            "read",
+            &["evidence/replay.export"],
+        ),
+        (json!({ "host": "h" }), "read", &["runtime/host.get"]),
+        (json!({ "override_id": OVERRIDE }), "read", &["runtime/override.get"]),
         (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
         (action, "read", &["conversation/action.get"]),
         (json!({ "to": "a" }), "read", &["policy/decision.explain"]),
@@ -115,6 +137,8 @@ fn reading() -> Vec<Row> {
                 "conversation/action.list",
                 "runtime/schedule.list",
                 "runtime/adapter.list",
+                "runtime/override.list",
+                "runtime/host.list",
                 "policy/rule.list",
                 "security/token.list",
                 "security/token.epoch",
@@ -125,6 +149,7 @@ fn reading() -> Vec<Row> {
                 "stream/projection.list",
                 "stream/projection.verify",
                 "evidence/audit.verify",
+                "evidence/gap.list",
             ],
         ),
         (

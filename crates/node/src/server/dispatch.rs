@@ -189,7 +189,19 @@ async fn call_about_conversations(session: &Session, request: Request) -> Result
 
 /// Serves what is about the machine, processes on it and what holds agents back.
 async fn call_about_machines(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
-    call_about_streams(session, request).await
+    match request {
+        Request::ProcessList(params) => raw(methods::processes::list(session, params).await?),
+        Request::ProcessGet(params) => raw(methods::processes::get(session, params).await?),
+        Request::ProcessTerminate(params) => raw(methods::processes::terminate(session, params).await?),
+        Request::EnvironmentGet(params) => raw(methods::machine::environment(session, params).await?),
+        Request::HostList(params) => raw(methods::machine::hosts(session, params).await?),
+        Request::HostGet(params) => raw(methods::machine::host(session, params).await?),
+        Request::OverrideApply(params) => raw(methods::overrides::apply(session, params).await?),
+        Request::OverrideLift(params) => raw(methods::overrides::lift(session, params).await?),
+        Request::OverrideList(params) => raw(methods::overrides::list(session, params).await?),
+        Request::OverrideGet(params) => raw(methods::overrides::get(session, &params)?),
+        other => call_about_streams(session, other).await,
+    }
 }
 
 /// Serves what is about streams and projections.
@@ -215,6 +227,9 @@ async fn call_about_streams(session: &Session, request: Request) -> Result<Box<R
 /// Serves what is about traces and evidence.
 async fn call_about_traces(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
+        Request::PackExport(params) => raw(methods::evidence::export(session, params).await?),
+        Request::ReplayExport(params) => raw(methods::evidence::replay_case(session, params).await?),
+        Request::GapList(params) => raw(methods::evidence::gap_list(session, params).await?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }

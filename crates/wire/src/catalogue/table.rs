@@ -76,6 +76,38 @@ catalogue! {
     "runtime/epoch.list" EpochList(api::agent::AgentParams) -> api::agent::EpochsResult,
         Read, Anyone, Read, Safe, [NotFound], "0.1";
 
+    /// Decides over agents, above everything that they are meant to do, until it is lifted: ends or suspends them.
+    "runtime/override.apply" OverrideApply(api::overrides::ApplyOverrideParams) -> api::overrides::OverrideResult,
+        Write, Operator, Supervise, Again, [InvalidParams, NotFound, Unsupported, QuotaExhausted], "0.5";
+    /// Takes a decision over agents back; what it ended or suspended goes on if nothing else holds it.
+    "runtime/override.lift" OverrideLift(api::overrides::LiftOverrideParams) -> api::overrides::OverrideResult,
+        Write, Operator, Supervise, Same, [InvalidParams, NotFound], "0.5";
+    /// Lists decisions over agents.
+    "runtime/override.list" OverrideList(api::overrides::ListOverridesParams) -> api::overrides::OverridesResult,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+    /// Shows a decision over agents.
+    "runtime/override.get" OverrideGet(api::overrides::OverrideParams) -> api::overrides::OverrideView,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+
+    /// Lists the processes that an agent's program had the node run.
+    "runtime/process.list" ProcessList(api::machine::ListProcessesParams) -> api::machine::ProcessesResult,
+        Read, OwnerOrOperator, Read, Safe, [InvalidParams, NotFound], "0.5";
+    /// Shows a process, with the beginning and the end of its output.
+    "runtime/process.get" ProcessGet(api::machine::ProcessParams) -> api::machine::AgentProcess,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Ends a process that an agent's program had the node run.
+    "runtime/process.terminate" ProcessTerminate(api::machine::TerminateParams) -> api::machine::AgentProcess,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, Unavailable], "0.5";
+    /// Shows what surrounds an agent's program, as it is applied: folder, user, variables by name, limits, what is missing.
+    "runtime/environment.get" EnvironmentGet(api::agent::AgentParams) -> api::machine::EnvironmentView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.5";
+    /// Lists the machines that this node knows: its own.
+    "runtime/host.list" HostList(api::machine::ListHostsParams) -> api::machine::HostsResult,
+        Read, Anyone, Read, Safe, [], "0.5";
+    /// Shows a machine: capacity, load, what it allows, agents by phase, what is left.
+    "runtime/host.get" HostGet(api::machine::HostParams) -> api::machine::HostView,
+        Read, Anyone, Read, Safe, [NotFound], "0.5";
+
     /// Sends a message to an agent.
     "runtime/agent.signal" AgentSignal(api::message::SignalParams) -> api::message::SignalResult,
         Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, RateLimited, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.1";
@@ -267,4 +299,13 @@ catalogue! {
     /// Recomputes every chain and every recording's digest.
     "evidence/audit.verify" AuditVerify(Empty) -> api::node::AuditResult,
         Read, Operator, Read, Safe, [], "0.1";
+    /// Makes a signed pack of what the record says of an agent, a thread, a turn, a message or the node.
+    "evidence/pack.export" PackExport(api::evidence::PackParams) -> api::evidence::PackResult,
+        Write, Operator, Supervise, Again, [InvalidParams, NotFound, TooLarge, Unavailable, StorageFull], "0.5";
+    /// Tells what is needed to run a turn again and to judge what comes of it.
+    "evidence/replay.export" ReplayExport(api::evidence::ReplayParams) -> api::evidence::ReplayResult,
+        Read, Operator, Read, Safe, [NotFound, InvalidState], "0.5";
+    /// Lists what the record cannot show, and why.
+    "evidence/gap.list" GapList(api::evidence::GapsParams) -> api::evidence::GapsResult,
+        Read, Operator, Read, Safe, [NotFound], "0.5";
 }

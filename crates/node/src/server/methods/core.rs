@@ -103,7 +103,12 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         events,
         record: record.to_owned(),
         open_files: edgeplane_os::limits::files_open_now().unwrap_or(0),
-        checks: std::iter::once(check).chain(shared.checks.iter().cloned()).chain(security).collect(),
+        overrides: shared.overrides.all().iter().map(|row| crate::overrides::mark(row)).collect(),
+        checks: std::iter::once(check)
+            .chain(shared.checks.iter().cloned())
+            .chain(security)
+            .chain([shared.overrides.check()])
+            .collect(),
     })
 }
 
