@@ -104,6 +104,7 @@ pub(crate) enum Command {
     Memory(command::memory::MemoryArgs),
     Mcp(command::mcp::McpArgs),
     Override(command::overrides::OverrideArgs),
+    Stdio(command::stdio::StdioArgs),
     Policy(command::policy::PolicyArgs),
     Projection(command::projection::ProjectionArgs),
     Adapter(command::adapter::AdapterArgs),

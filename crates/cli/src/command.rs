@@ -33,6 +33,7 @@ pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
+pub(crate) mod stdio;
 pub(crate) mod token;
 pub(crate) mod transcript;
 
@@ -112,6 +113,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Evidence(args) => evidence::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
+        Command::Stdio(args) => stdio::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Adapter(args) => adapter::run(&args, context),
         Command::Override(args) => overrides::run(&args, context),

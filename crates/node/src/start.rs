@@ -35,7 +35,7 @@ use crate::{
     overrides::Overrides,
     projections::Projections,
     record::{Draft, Origin, Record, chain},
-    server,
+    server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
     storage,
 };
@@ -124,7 +124,13 @@ impl Edge {
     /// operator's does not, because behind an edge may be an agent that found one, and the kernel says nothing of it.
     #[must_use]
     pub fn converse(&self) -> tokio::io::DuplexStream {
-        server::converse(&self.shared)
+        self.converse_presenting(Presented::Nothing)
+    }
+
+    /// The same for somebody of whom the edge has seen something.
+    #[must_use]
+    pub fn converse_presenting(&self, presented: Presented) -> tokio::io::DuplexStream {
+        server::converse(&self.shared, presented)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod describe;
 pub mod later;
+pub mod opening;
 pub mod table;
 
 use schemars::JsonSchema;
