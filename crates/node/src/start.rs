@@ -168,6 +168,7 @@ impl Node {
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
 

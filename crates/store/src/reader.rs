@@ -5,6 +5,7 @@ mod actions;
 mod agents;
 mod chain;
 mod commands;
+mod deliveries;
 mod events;
 mod fates;
 mod inbox;
@@ -13,6 +14,7 @@ mod order;
 mod policies;
 mod schedules;
 mod sessions;
+mod threads;
 mod tokens;
 
 use std::{
@@ -37,6 +39,7 @@ use crate::{
 pub use actions::ActionFilter;
 pub use chain::ChainCheck;
 pub use inbox::InboxFilter;
+pub use threads::{Order, ThreadFilter, TurnsOf};
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
 const IDLE_MAX: usize = 8;

@@ -3,6 +3,7 @@
 mod decided;
 mod messages;
 mod schedules;
+mod threads;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
@@ -16,6 +17,7 @@ use edgeplane_types::{
 pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
+pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
 
 /// A command that was run inside an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,8 +20,9 @@ pub mod schedule;
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
-    ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
-    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
+    ActionId, AgentId, CapabilityId, CheckpointId, DeliveryId, EventId, InvocationId, ItemId, MessageId,
+    NodeId, OutputId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId,
+    WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{

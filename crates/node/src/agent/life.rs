@@ -139,6 +139,17 @@ impl Actor {
 
     /// Steps the machine, makes its notes durable, then acts.
     pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+        self.apply_with(Vec::new(), input, origin, why).await
+    }
+
+    /// The same, with facts that become durable together with the step or not at all, ahead of it.
+    pub(super) async fn apply_with(
+        &mut self,
+        ahead: Vec<Fact>,
+        input: Input,
+        origin: &Origin,
+        why: &str,
+    ) -> Result<(), RpcError> {
         let mut chance = [0; 2];
         self.shared.record.mint().entropy.fill(&mut chance);
         let context = Context {
@@ -147,7 +158,8 @@ impl Actor {
         };
         let step = self.life.step(input, context).map_err(|illegal| self.not_now(input, illegal))?;
         let generation = self.generation;
-        let first = self.taken(input, origin.clone(), step.actions, why);
+        let mut first = self.taken(input, origin.clone(), step.actions, why);
+        first.facts.splice(0..0, ahead);
         if first.actions.contains(&Action::ArmBackoff(0))
             && let Ok(next) = step.agent.step(Input::BackoffElapsed, context)
         {
