@@ -24,9 +24,11 @@ pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
+pub(crate) mod output_of;
 pub(crate) mod overrides;
 pub(crate) mod policy;
 pub(crate) mod projection;
+pub(crate) mod queue;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod schedule;
@@ -34,8 +36,10 @@ pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
 pub(crate) mod stdio;
+pub(crate) mod thread;
 pub(crate) mod token;
 pub(crate) mod transcript;
+pub(crate) mod turn;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -104,6 +108,10 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Broadcast(args) => spread::broadcast(*args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Message(args) => message::run(*args, context),
+        Command::Turn(args) => turn::run(*args, context),
+        Command::Thread(args) => thread::run(*args, context),
+        Command::Queue(args) => queue::run(&args, context),
+        Command::Output(args) => output_of::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Transcript(args) => transcript::run(&args, context),

@@ -389,7 +389,8 @@ fn agents_may_call_nothing_that_is_the_operators_or_anothers() {
     let secret = node.signal("other", "for other alone", Some(Rung::Injected)).message_id.to_string();
     let asks = json!({ "agent": "other", "kind": "approval", "prompt": "May I?" });
     let action = node.connect().try_raw("conversation/action.open", asks).unwrap();
-    let owners = calls::of_owners(&secret, &action["action"]["id"]);
+    let talk = node.get("other").status.identities.session.session_id.to_string();
+    let owners = calls::of_owners(&secret, &talk, &action["action"]["id"]);
     let calls: Vec<_> = calls::of_operators().into_iter().chain(owners).collect();
     assert!(calls.len() > 20, "{calls:?}");
     fs::write(node.scratch().join("calls.json"), serde_json::to_string(&calls).unwrap()).unwrap();

@@ -9,7 +9,7 @@ use edgeplane_driver::render;
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, ErrorName, Ingress, MessageId, OnBehalfOf, Part, Phase,
-    PolicyAction, Priority, SafeLabel, fact::Actor,
+    PolicyAction, Priority, SafeLabel, ThreadId, TurnId, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 use serde_json::Value;
@@ -61,6 +61,14 @@ pub(crate) struct Saying {
     pub(crate) topic: Option<SafeLabel>,
     pub(crate) origin: Option<ContentOrigin>,
     pub(crate) display_name: Option<String>,
+    /// The thread it belongs to, if that is not the agent's first one.
+    pub(crate) thread: Option<ThreadId>,
+    /// The open turn it goes into.
+    pub(crate) into_turn: Option<TurnId>,
+    /// Its id, by the sender's choice.
+    pub(crate) message_id: Option<MessageId>,
+    /// What it weighs at most, whoever says it: what it repeats weighs no more.
+    pub(crate) at_most: Option<Authority>,
 }
 
 impl Saying {
@@ -81,6 +89,10 @@ impl Saying {
             topic: None,
             origin: None,
             display_name: None,
+            thread: None,
+            into_turn: None,
+            message_id: None,
+            at_most: None,
         }
     }
 }
@@ -130,7 +142,9 @@ pub(crate) fn admit(
         }
     };
     let limit = submitted(channel);
-    let ceiling = caller.authority().at_most(led.authority).at_most(limit.unwrap_or(Authority::Trusted));
+    let limit_of_words =
+        limit.unwrap_or(Authority::Trusted).at_most(saying.at_most.unwrap_or(Authority::Trusted));
+    let ceiling = caller.authority().at_most(led.authority).at_most(limit_of_words);
     let wanted = saying.authority.unwrap_or(ceiling);
     let asked = Asked {
         action: PolicyAction::Send,

@@ -7,6 +7,7 @@ mod accept;
 mod acp;
 mod actions;
 mod adopt;
+mod begin;
 mod closing;
 mod dead_letters;
 mod delivery;
@@ -15,6 +16,7 @@ mod facts;
 mod handle;
 mod health;
 mod hibernation;
+mod history;
 mod holding;
 mod hooks;
 mod input_fate;
@@ -22,6 +24,7 @@ mod input_gate;
 mod input_lead;
 mod input_recall;
 mod input_step;
+mod interrupt;
 mod life;
 mod link;
 mod memory;
@@ -38,6 +41,7 @@ mod schedules;
 mod share;
 mod tasks;
 mod terminal;
+mod threads;
 mod turns;
 mod update;
 mod view;
@@ -68,15 +72,19 @@ use crate::{
 pub(crate) use accept::Accepted;
 pub(crate) use acp::{commands::is_unseen, is_asked_by_program};
 pub(crate) use actions::{ActionRequest, Teller};
+pub(crate) use begin::{Begun, ToBegin, message_of, turn_of};
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
+pub(crate) use history::turns_of;
 pub(crate) use hooks::kind as hook_kind;
+pub(crate) use interrupt::{TurnChanged, TurnRequest};
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use program::runner_problem;
 pub(crate) use reports::Report;
 pub(crate) use restart::policy;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
+pub(crate) use threads::{Deciding, RolledBack, check_version};
 pub(crate) use view::by_name;
 pub(crate) use words::Heard;
 
@@ -439,6 +447,17 @@ impl Actor {
             Command::DeadLetter(id, request, origin, reply) => {
                 drop(reply.send(self.dead_letter(id, request, &origin).await));
                 self.pump().await;
+            }
+            Command::Begin(wanted, reply) => drop(reply.send(self.begin(*wanted).await)),
+            Command::Turn(request, origin, reply) => {
+                drop(reply.send(self.change_turn(request, &origin).await));
+                self.pump().await;
+            }
+            Command::Decide(deciding, origin, reply) => {
+                drop(reply.send(self.decide(deciding, &origin).await))
+            }
+            Command::RollBack(params, origin, reply) => {
+                drop(reply.send(self.roll_back(params, &origin).await));
             }
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),
             Command::Report(epoch, report, origin, reply) => {

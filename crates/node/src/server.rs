@@ -27,8 +27,8 @@ use crate::{
     shared::Shared,
 };
 
-pub(crate) use methods::start_when_ready;
 pub use methods::verify_offline;
+pub(crate) use methods::{start_when_ready, take_up_deliveries};
 
 /// How long accepting pauses when the process has no more descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -177,6 +177,7 @@ impl Node {
         node.shared.tasks.spawn(overrides::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
 

@@ -6,6 +6,7 @@
 mod actions;
 mod agents;
 mod commands;
+mod deliveries;
 mod epochs;
 mod keys;
 mod memory;
@@ -15,6 +16,7 @@ mod policies;
 mod recordings;
 mod schedules;
 mod sessions;
+mod threads;
 mod tokens;
 
 pub(crate) mod rebuild;
@@ -22,8 +24,8 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, Epoch, Event, MessageId, OverrideId, ProcessId, SafeLabel, StreamName,
-    TokenId,
+    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, MessageId, OverrideId, ProcessId, SafeLabel,
+    SessionId, StreamName, ThreadId, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -58,11 +60,15 @@ pub enum Model {
     Commands,
     /// Operators' overrides, and whom they hold.
     Overrides,
+    /// Sessions and threads of conversations, their histories and outputs.
+    Threads,
+    /// What outputs are handed over to whom.
+    Deliveries,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -76,6 +82,8 @@ impl Model {
         Self::Sessions,
         Self::Commands,
         Self::Overrides,
+        Self::Threads,
+        Self::Deliveries,
     ];
 
     /// Its name.
@@ -95,6 +103,8 @@ impl Model {
             Self::Sessions => "sessions",
             Self::Commands => "commands",
             Self::Overrides => "overrides",
+            Self::Threads => "threads",
+            Self::Deliveries => "deliveries",
         }
     }
 
@@ -113,6 +123,8 @@ impl Model {
             Self::Sessions => &sessions::DEFINITION,
             Self::Commands => &commands::DEFINITION,
             Self::Overrides => &overrides::DEFINITION,
+            Self::Threads => &threads::DEFINITION,
+            Self::Deliveries => &deliveries::DEFINITION,
         }
     }
 }
@@ -180,6 +192,24 @@ pub enum FoldError {
     /// The vote is about something else than what is asked.
     #[error("the vote on action {0} names another digest")]
     OtherDigest(ActionId),
+    /// The agent has no such session.
+    #[error("session {0} does not exist")]
+    UnknownSession(SessionId),
+    /// There is a session with this id already.
+    #[error("session {0} exists already")]
+    SessionTwice(SessionId),
+    /// The agent has no such thread.
+    #[error("thread {0} does not exist")]
+    UnknownThread(ThreadId),
+    /// There is a thread with this id already.
+    #[error("thread {0} exists already")]
+    ThreadTwice(ThreadId),
+    /// The agent has no such delivery.
+    #[error("delivery {0} does not exist")]
+    UnknownDelivery(DeliveryId),
+    /// There is a delivery with this id already.
+    #[error("delivery {0} exists already")]
+    DeliveryTwice(DeliveryId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),

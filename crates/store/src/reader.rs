@@ -5,6 +5,7 @@ mod actions;
 mod agents;
 mod chain;
 mod commands;
+mod deliveries;
 mod events;
 mod fates;
 mod inbox;
@@ -14,6 +15,7 @@ mod overrides;
 mod policies;
 mod schedules;
 mod sessions;
+mod threads;
 mod tokens;
 
 use std::{
@@ -39,6 +41,7 @@ pub use actions::ActionFilter;
 pub use chain::{ChainCheck, StoredEvent};
 pub use events::{RAW_BYTES_MAX, RawEvent};
 pub use inbox::InboxFilter;
+pub use threads::{Order, ThreadFilter, TurnsOf};
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
 const IDLE_MAX: usize = 8;

@@ -4,6 +4,7 @@ mod decided;
 mod messages;
 mod overrides;
 mod schedules;
+mod threads;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
@@ -18,6 +19,7 @@ pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use overrides::{Hold, Lift, OverrideRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
+pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
 
 /// A command that was run inside an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
 mod closing;
+mod conversation;
 mod names;
 mod stream;
 
@@ -8,6 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use closing::{ClosingReason, ToldBy};
+pub use conversation::{
+    DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
+    SessionCreated, ThreadArchived, ThreadCreated, ThreadParent, ThreadRolledBack, ThreadUpdated,
+};
 pub use stream::{StreamName, StreamNameError};
 
 use crate::{
@@ -293,6 +298,40 @@ pub enum Fact {
     /// A message that was given up is not wanted any more.
     #[serde(rename = "message.dropped")]
     MessageDropped { message_id: MessageId, reason: String },
+    /// A waiting message goes before all others that wait for a turn's end.
+    #[serde(rename = "message.promoted")]
+    MessagePromoted { message_id: MessageId },
+
+    /// An agent has a further session.
+    #[serde(rename = "session.created")]
+    SessionCreated(SessionCreated),
+    /// A session takes no turns any more, and none of its threads does.
+    #[serde(rename = "session.archived")]
+    SessionArchived(SessionArchived),
+    /// A session has a further thread, perhaps as a fork of another one.
+    #[serde(rename = "thread.created")]
+    ThreadCreated(ThreadCreated),
+    /// A thread is called something else.
+    #[serde(rename = "thread.updated")]
+    ThreadUpdated(ThreadUpdated),
+    /// A thread takes no turns any more.
+    #[serde(rename = "thread.archived")]
+    ThreadArchived(ThreadArchived),
+    /// The last turns of a thread are no part of its history any more. They stay in the record.
+    #[serde(rename = "thread.rolled_back")]
+    ThreadRolledBack(ThreadRolledBack),
+    /// A running turn is to end: the intent, before its program is asked.
+    #[serde(rename = "turn.interrupt_requested")]
+    TurnInterruptRequested(InterruptRequested),
+    /// An output is to be handed over.
+    #[serde(rename = "delivery.created")]
+    DeliveryCreated(DeliveryCreated),
+    /// An output could not be handed over.
+    #[serde(rename = "delivery.failed")]
+    DeliveryFailed(DeliveryFailed),
+    /// Who was to have an output says that they have it.
+    #[serde(rename = "delivery.acknowledged")]
+    DeliveryAcknowledged(DeliveryAcknowledged),
 
     /// A rule, or the lack of one, refused a request; `count` of the same kind within a second.
     #[serde(rename = "request.refused")]
@@ -552,35 +591,5 @@ pub enum Fact {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn type_name_is_what_serde_writes() {
-        let facts = [
-            Fact::AgentStopped {},
-            Fact::AgentFailed { reason: "x".into() },
-            Fact::MemoryDeleted { key: "k".into(), version: 1 },
-        ];
-        for fact in facts {
-            assert_eq!(serde_json::to_value(&fact).unwrap()["type"], fact.type_name());
-        }
-    }
-
-    #[test]
-    fn event_survives_json() {
-        let agent = AgentId::from_parts(5, [1; 10]);
-        let event = Event {
-            id: EventId::from_parts(5, [2; 10]),
-            stream: StreamName::Agent(agent),
-            seq: 1,
-            ts: Timestamp::from_micros(5_000),
-            actor: Actor::Node { rule: "supervisor".parse().unwrap() },
-            cause: None,
-            consumed: Some(Consumed { epoch: Epoch(2), offset: 99 }),
-            fact: Fact::AgentStopped {},
-        };
-        let text = serde_json::to_string(&event).unwrap();
-        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
-    }
-}
+#[path = "fact/tests.rs"]
+mod tests;

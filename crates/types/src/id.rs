@@ -115,6 +115,10 @@ ids! {
     ThreadId, "thr", "a", "thread";
     /// One execution-bearing exchange of a thread.
     TurnId, "trn", "a", "turn";
+    /// The durable result of a turn; shares the turn's UUID.
+    OutputId, "out", "an", "output";
+    /// The hand-over of an output to somebody.
+    DeliveryId, "dlv", "a", "delivery";
     /// The work admitted behind a turn.
     RunId, "run", "a", "run";
     /// What a run is an attempt at.

@@ -41,6 +41,10 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/override.lift" => {
                     json!({ "override_id": "ovr_01890000-0000-7000-8000-000000000002", "reason": "x" })
                 }
+                "conversation/thread.rollback" => json!({ "thread_id": of_uuid("thr") }),
+                "conversation/queue.remove" | "conversation/queue.promote" => {
+                    json!({ "turn_id": of_uuid("trn") })
+                }
                 "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
             };
@@ -50,7 +54,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
 }
 
 /// What an agent may see of itself only, asked of another.
-pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
+pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
     // A process is named by its id, and one of another agent is not there for whoever asks; see MACH-001.
     let by_id = ["runtime/process.get", "runtime/process.terminate"];
     let methods = METHODS
@@ -63,6 +67,9 @@ pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static st
                 "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
                 "conversation/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
                     json!({ "agent": "other" })
+                }
+                name if name.starts_with("conversation/") && !name.starts_with("conversation/action") => {
+                    of_conversations(name, message_id, session_id)
                 }
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
                 "conversation/action.open" => {
@@ -83,4 +90,31 @@ pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static st
             (method.name, params)
         })
         .collect()
+}
+
+/// An id of nothing that there is.
+fn of_uuid(prefix: &str) -> String {
+    format!("{prefix}_01890000-0000-7000-8000-000000000009")
+}
+
+/// Another's conversation: its session has the UUID of its first thread, and a turn that of its message.
+fn of_conversations(method: &str, message_id: &str, session_id: &str) -> Value {
+    let (turn, thread) = (message_id.replace("msg_", "trn_"), session_id.replace("ses_", "thr_"));
+    let words = json!([{ "type": "text", "text": "x" }]);
+    match method {
+        "conversation/session.get" | "conversation/session.archive" => json!({ "session_id": session_id }),
+        "conversation/thread.update" | "conversation/thread.archive" | "conversation/thread.fork" => {
+            json!({ "thread_id": thread })
+        }
+        "conversation/turn.steer" => json!({ "turn_id": turn, "input": words }),
+        "conversation/turn.interrupt" | "conversation/turn.get" | "conversation/item.list" => {
+            json!({ "turn_id": turn })
+        }
+        "conversation/output.get" => json!({ "output_id": of_uuid("out") }),
+        "conversation/delivery.create" => {
+            json!({ "output_id": of_uuid("out"), "destination": { "to": "caller" } })
+        }
+        "conversation/delivery.ack" => json!({ "delivery_id": of_uuid("dlv") }),
+        _ => json!({ "agent": "other" }),
+    }
 }

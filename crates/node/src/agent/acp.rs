@@ -407,14 +407,19 @@ impl Actor {
     }
 
     /// The line that begins a message's turn; nothing where no session takes it.
-    pub(super) fn acp_prompt(&self, message_id: MessageId, text: &str) -> Option<Vec<u8>> {
+    pub(super) fn acp_prompt(
+        &self,
+        message_id: MessageId,
+        history: Option<&str>,
+        text: &str,
+    ) -> Option<Vec<u8>> {
         let acp = self.acp()?;
         if let Some(of) = &acp.one_shots {
-            return Some(self.exec_prompt(of, message_id, text));
+            return Some(self.exec_prompt(of, message_id, (history, text)));
         }
         let session = acp.session.name()?;
         let first = self.first_words();
-        let texts: Vec<&str> = first.iter().map(String::as_str).chain([text]).collect();
+        let texts: Vec<&str> = first.iter().map(String::as_str).chain(history).chain([text]).collect();
         Some(acp::prompt(session, message_id, &texts))
     }
 }

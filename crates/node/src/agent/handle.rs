@@ -9,6 +9,7 @@ use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId,
 use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult, RetirementPlan},
+        conversation::thread::ThreadRollbackParams,
         memory::{EntriesResult, Entry},
         report::{HookResult, ReportResult},
         terminal::{AttachParams, AttachResult, SnapshotResult},
@@ -18,8 +19,8 @@ use edgeplane_wire::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    Accepted, ActionRequest, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest, Report,
-    ScheduleRequest,
+    Accepted, ActionRequest, Begun, Deciding, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest,
+    Report, RolledBack, ScheduleRequest, ToBegin, TurnChanged, TurnRequest,
 };
 use crate::{admission::Admitted, outbound::Outbound, profile::Profile, record::Origin};
 
@@ -68,6 +69,10 @@ pub(crate) enum Command {
     Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
     DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
+    Begin(Box<ToBegin>, oneshot::Sender<Result<Begun, RpcError>>),
+    Turn(TurnRequest, Origin, oneshot::Sender<Result<TurnChanged, RpcError>>),
+    Decide(Deciding, Origin, oneshot::Sender<Result<(), RpcError>>),
+    RollBack(ThreadRollbackParams, Origin, oneshot::Sender<Result<RolledBack, RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Report(Epoch, Report, Origin, oneshot::Sender<Result<ReportResult, RpcError>>),
     Hook(Epoch, HookKind, serde_json::Value, Origin, oneshot::Sender<Result<HookResult, RpcError>>),

@@ -140,6 +140,17 @@ impl Actor {
 
     /// Takes a step under what holds it now.
     pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+        self.apply_with(Vec::new(), input, origin, why).await
+    }
+
+    /// The same, with facts that become durable together with the step or not at all, ahead of it.
+    pub(super) async fn apply_with(
+        &mut self,
+        ahead: Vec<Fact>,
+        input: Input,
+        origin: &Origin,
+        why: &str,
+    ) -> Result<(), RpcError> {
         if let Err(error) = self.look_at_holds(&Origin::node("override")).await {
             // What could not be noted yet holds all the same; what is over must be told nevertheless.
             let begins = matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed);
@@ -147,11 +158,17 @@ impl Actor {
                 return Err(error);
             }
         }
-        self.step(input, origin, why).await
+        self.step(ahead, input, origin, why).await
     }
 
     /// Steps the machine, makes its notes durable, then acts.
-    pub(super) async fn step(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+    pub(super) async fn step(
+        &mut self,
+        ahead: Vec<Fact>,
+        input: Input,
+        origin: &Origin,
+        why: &str,
+    ) -> Result<(), RpcError> {
         let mut chance = [0; 2];
         self.shared.record.mint().entropy.fill(&mut chance);
         let context = Context {
@@ -160,7 +177,8 @@ impl Actor {
         };
         let step = self.life.step(input, context).map_err(|illegal| self.not_now(input, illegal))?;
         let generation = self.generation;
-        let first = self.taken(input, origin.clone(), step.actions, why);
+        let mut first = self.taken(input, origin.clone(), step.actions, why);
+        first.facts.splice(0..0, ahead);
         if first.actions.contains(&Action::ArmBackoff(0))
             && let Ok(next) = step.agent.step(Input::BackoffElapsed, context)
         {

@@ -12,12 +12,66 @@ const MESSAGE: &str = "msg_01890000-0000-7000-8000-000000000002";
 const PROCESS: &str = "prc_01890000-0000-7000-8000-000000000002";
 
 const OVERRIDE: &str = "ovr_01890000-0000-7000-8000-000000000002";
+const TURN: &str = "trn_01890000-0000-7000-8000-000000000002";
 
 /// Methods of one shape of parameters, and the need of each: `-` nothing, `!` no token is enough.
 type Row = (Value, &'static str, &'static [&'static str]);
 
 fn table() -> Vec<Row> {
-    changing().into_iter().chain(reading()).collect()
+    changing().into_iter().chain(reading()).chain(conversations()).collect()
+}
+
+fn conversations() -> Vec<Row> {
+    let words = || json!([{ "type": "text", "text": "x" }]);
+    let thread = || json!({ "thread_id": TURN.replace("trn", "thr") });
+    let session = || json!({ "session_id": TURN.replace("trn", "ses") });
+    let output = json!({ "output_id": TURN.replace("trn", "out") });
+    let hand_over = json!({ "output_id": output["output_id"], "destination": { "to": "caller" } });
+    vec![
+        (json!({ "agent": "a", "input": words() }), "signal", &["conversation/turn.start"]),
+        (json!({ "turn_id": TURN, "input": words() }), "signal", &["conversation/turn.steer"]),
+        (hand_over, "signal", &["conversation/delivery.create"]),
+        (json!({ "delivery_id": TURN.replace("trn", "dlv") }), "signal", &["conversation/delivery.ack"]),
+        (
+            json!({ "agent": "a" }),
+            "supervise",
+            &["conversation/session.create", "conversation/thread.create"],
+        ),
+        (session(), "supervise", &["conversation/session.archive"]),
+        (
+            thread(),
+            "supervise",
+            &[
+                "conversation/thread.update",
+                "conversation/thread.archive",
+                "conversation/thread.fork",
+                "conversation/thread.rollback",
+            ],
+        ),
+        (
+            json!({ "turn_id": TURN }),
+            "supervise",
+            &["conversation/turn.interrupt", "conversation/queue.remove", "conversation/queue.promote"],
+        ),
+        (session(), "read", &["conversation/session.get"]),
+        (
+            json!({ "agent": "a" }),
+            "read",
+            &[
+                "conversation/session.list",
+                "conversation/thread.get",
+                "conversation/thread.list",
+                "conversation/thread.read",
+                "conversation/thread.resume",
+                "conversation/turn.list",
+                "conversation/queue.list",
+                "conversation/output.list",
+                "conversation/delivery.list",
+            ],
+        ),
+        (json!({ "turn_id": TURN }), "read", &["conversation/turn.get", "conversation/item.list"]),
+        (output, "read", &["conversation/output.get"]),
+    ]
 }
 
 fn changing() -> Vec<Row> {

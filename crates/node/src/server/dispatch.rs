@@ -52,8 +52,10 @@ pub(super) async fn request(
 }
 
 /// Methods that take a key against acting twice.
-const KEYED_METHODS: [&str; 6] = [
+const KEYED_METHODS: [&str; 8] = [
     "conversation/action.open",
+    "conversation/turn.start",
+    "conversation/turn.steer",
     "runtime/agent.signal",
     "runtime/agent.ask",
     "runtime/agent.broadcast",
@@ -184,7 +186,37 @@ async fn call_about_messages(session: &Session, request: Request) -> Result<Box<
 
 /// Serves what is about sessions, threads, turns and what came of them.
 async fn call_about_conversations(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
-    call_about_machines(session, request).await
+    use methods::conversation::{deliveries, outputs, queue, read, sessions, threads, turns};
+    match request {
+        Request::SessionCreate(params) => raw(sessions::create(session, params).await?),
+        Request::SessionGet(params) => raw(sessions::get(session, &params)?),
+        Request::SessionList(params) => raw(sessions::list(session, params).await?),
+        Request::SessionArchive(params) => raw(sessions::archive(session, params).await?),
+        Request::ThreadCreate(params) => raw(threads::create(session, params).await?),
+        Request::ThreadGet(params) => raw(threads::get(session, &params)?),
+        Request::ThreadList(params) => raw(threads::list(session, params).await?),
+        Request::ThreadUpdate(params) => raw(threads::update(session, params).await?),
+        Request::ThreadArchive(params) => raw(threads::archive(session, params).await?),
+        Request::ThreadRead(params) => raw(read::read(session, params).await?),
+        Request::ThreadResume(params) => raw(read::resume(session, params).await?),
+        Request::ThreadFork(params) => raw(threads::fork(session, params).await?),
+        Request::ThreadRollback(params) => raw(threads::roll_back(session, params).await?),
+        Request::TurnStart(params) => raw(turns::start(session, params).await?),
+        Request::TurnSteer(params) => raw(turns::steer(session, params).await?),
+        Request::TurnInterrupt(params) => raw(turns::interrupt(session, params).await?),
+        Request::TurnGet(params) => raw(turns::get(session, &params)?),
+        Request::TurnList(params) => raw(turns::list(session, params).await?),
+        Request::ItemList(params) => raw(methods::transcript::items::list(session, params).await?),
+        Request::QueueList(params) => raw(queue::list(session, params).await?),
+        Request::QueueRemove(params) => raw(queue::remove(session, params).await?),
+        Request::QueuePromote(params) => raw(queue::promote(session, params).await?),
+        Request::OutputGet(params) => raw(outputs::get(session, params).await?),
+        Request::OutputList(params) => raw(outputs::list(session, params).await?),
+        Request::DeliveryCreate(params) => raw(deliveries::create(session, params).await?),
+        Request::DeliveryAck(params) => raw(deliveries::acknowledge(session, params).await?),
+        Request::DeliveryList(params) => raw(deliveries::list(session, params).await?),
+        other => call_about_machines(session, other).await,
+    }
 }
 
 /// Serves what is about the machine, processes on it and what holds agents back.

@@ -6,6 +6,7 @@ pub(super) mod agents;
 pub(super) mod apply;
 pub(super) mod ask;
 pub(super) mod audit;
+pub(super) mod conversation;
 pub(super) mod core;
 pub(super) mod dead_letters;
 pub(super) mod evidence;
@@ -35,6 +36,7 @@ use crate::agent::AgentHandle;
 
 pub(crate) use apply::start_when_ready;
 pub use audit::verify_offline;
+pub(crate) use conversation::deliveries::take_up as take_up_deliveries;
 
 /// The agent of this name or id.
 fn agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {

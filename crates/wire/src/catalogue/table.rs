@@ -174,6 +174,88 @@ catalogue! {
     "conversation/action.cancel" ActionCancel(api::action::ActionParams) -> api::action::ActionView,
         Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, StorageFull], "0.2";
 
+    /// Makes a further session of an agent, with its first thread.
+    "conversation/session.create" SessionCreate(api::conversation::thread::SessionCreateParams) -> api::conversation::thread::SessionEntry,
+        Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, InvalidState, Unsupported, Conflict, QuotaExhausted, StorageFull], "0.5";
+    /// Shows a session.
+    "conversation/session.get" SessionGet(api::conversation::thread::SessionParams) -> api::conversation::thread::SessionEntry,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Lists sessions.
+    "conversation/session.list" SessionList(api::conversation::thread::SessionListParams) -> api::conversation::thread::SessionListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Lets a session and its threads take no turns any more; their history stays.
+    "conversation/session.archive" SessionArchive(api::conversation::thread::SessionArchiveParams) -> api::conversation::thread::SessionEntry,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, VersionConflict, StorageFull], "0.5";
+    /// Makes a thread.
+    "conversation/thread.create" ThreadCreate(api::conversation::thread::ThreadCreateParams) -> api::conversation::thread::ThreadView,
+        Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, InvalidState, Unsupported, Conflict, QuotaExhausted, StorageFull], "0.5";
+    /// Shows a thread.
+    "conversation/thread.get" ThreadGet(api::conversation::thread::ThreadParams) -> api::conversation::thread::ThreadView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Lists threads.
+    "conversation/thread.list" ThreadList(api::conversation::thread::ThreadListParams) -> api::conversation::thread::ThreadListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Calls a thread something else.
+    "conversation/thread.update" ThreadUpdate(api::conversation::thread::ThreadUpdateParams) -> api::conversation::thread::ThreadView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, StorageFull], "0.5";
+    /// Lets a thread take no turns any more; its history stays.
+    "conversation/thread.archive" ThreadArchive(api::conversation::thread::ThreadArchiveParams) -> api::conversation::thread::ThreadView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, VersionConflict, StorageFull], "0.5";
+    /// Tells what happens in a thread now.
+    "conversation/thread.read" ThreadRead(api::conversation::thread::ThreadParams) -> api::conversation::thread::ThreadReadResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Tells what a crash or a stop left uncertain in a thread, and what can be done.
+    "conversation/thread.resume" ThreadResume(api::conversation::thread::ThreadParams) -> api::conversation::thread::ThreadResumeResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Makes a thread that goes on from a turn of another one.
+    "conversation/thread.fork" ThreadFork(api::conversation::thread::ThreadForkParams) -> api::conversation::thread::ThreadView,
+        Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, InvalidState, Unsupported, Conflict, QuotaExhausted, StorageFull], "0.5";
+    /// Takes the last turns of a thread out of its history, and lets its program begin anew without them.
+    "conversation/thread.rollback" ThreadRollback(api::conversation::thread::ThreadRollbackParams) -> api::conversation::thread::ThreadRollbackResult,
+        Write, Operator, Supervise, Same, [NotFound, InvalidState, VersionConflict, TooLarge, Unsupported, StorageFull], "0.5";
+    /// Begins a turn: says something to an agent in a thread.
+    "conversation/turn.start" TurnStart(api::conversation::turn::TurnStartParams) -> api::conversation::turn::TurnStartResult,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, RateLimited, Conflict, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.5";
+    /// Says something into a turn that runs.
+    "conversation/turn.steer" TurnSteer(api::conversation::turn::TurnSteerParams) -> api::conversation::turn::TurnStartResult,
+        Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidState, Unsupported, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.5";
+    /// Asks for the end of a turn.
+    "conversation/turn.interrupt" TurnInterrupt(api::conversation::turn::TurnInterruptParams) -> api::conversation::turn::TurnInterruptResult,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams, Unsupported, PermissionDenied, StorageFull], "0.5";
+    /// Shows a turn.
+    "conversation/turn.get" TurnGet(api::conversation::turn::TurnParams) -> api::conversation::turn::TurnView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Lists turns.
+    "conversation/turn.list" TurnList(api::conversation::turn::TurnListParams) -> api::conversation::turn::TurnListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.5";
+    /// Lists the items of a turn or a thread.
+    "conversation/item.list" ItemList(api::conversation::turn::ItemListParams) -> api::conversation::turn::ItemListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.5";
+    /// Lists the turns that wait, in the order of delivery.
+    "conversation/queue.list" QueueList(api::conversation::turn::QueueListParams) -> api::conversation::turn::QueueResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.5";
+    /// Takes a waiting turn out of the queue.
+    "conversation/queue.remove" QueueRemove(api::conversation::turn::QueueRemoveParams) -> api::conversation::turn::TurnView,
+        Write, Operator, Supervise, Same, [NotFound, InvalidState, StorageFull], "0.5";
+    /// Puts a waiting turn before all others that wait.
+    "conversation/queue.promote" QueuePromote(api::conversation::turn::TurnParams) -> api::conversation::turn::QueueResult,
+        Write, Operator, Supervise, Same, [NotFound, InvalidState, StorageFull], "0.5";
+    /// Reads what a turn came to.
+    "conversation/output.get" OutputGet(api::conversation::output::OutputParams) -> api::conversation::output::OutputView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Lists what turns came to.
+    "conversation/output.list" OutputList(api::conversation::output::OutputListParams) -> api::conversation::output::OutputListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.5";
+    /// Hands an output over.
+    "conversation/delivery.create" DeliveryCreate(api::conversation::output::DeliveryCreateParams) -> api::conversation::output::DeliveryView,
+        Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidParams, InvalidState, Conflict, StorageFull], "0.5";
+    /// Says that an output that was handed over is there.
+    "conversation/delivery.ack" DeliveryAck(api::conversation::output::DeliveryParams) -> api::conversation::output::DeliveryView,
+        Write, OwnerOrOperator, Signal, Same, [NotFound, InvalidState, StorageFull], "0.5";
+    /// Lists deliveries.
+    "conversation/delivery.list" DeliveryList(api::conversation::output::DeliveryListParams) -> api::conversation::output::DeliveryListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+
     /// Lists schedules.
     "runtime/schedule.list" ScheduleList(api::schedule::ListParams) -> api::schedule::ListResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.2";

@@ -178,12 +178,18 @@ impl Actor {
     }
 
     /// The line that begins a message's turn. What is before the message's text is for a session that begins anew.
-    pub(super) fn exec_prompt(&self, of: &OneShots, message_id: MessageId, text: &str) -> Vec<u8> {
+    pub(super) fn exec_prompt(
+        &self,
+        of: &OneShots,
+        message_id: MessageId,
+        (history, text): (Option<&str>, &str),
+    ) -> Vec<u8> {
         let is_told_past = of.handle.is_none() || self.acp().is_some_and(|acp| acp.untold);
         let past = self.live.as_ref().and_then(|live| live.past.first()).filter(|_| is_told_past);
         let past = past.map(edgeplane_driver::render::Rendered::text);
         let mut texts = vec![edgeplane_driver::notice::NOTICE];
         texts.extend(past.as_deref());
+        texts.extend(history);
         texts.push(text);
         acp::prompt(of.handle.as_deref().unwrap_or_default(), message_id, &texts)
     }
