@@ -1798,6 +1798,8 @@ export interface RequestContext {
   deadline_ms?: number | null;
   /** W3C trace context. */
   traceparent?: string | null;
+  /** What else the systems of that trace say of it. */
+  tracestate?: string | null;
   /** The namespace; `local` if not given. */
   tenant?: string | null;
 }

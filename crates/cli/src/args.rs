@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Audit(command::audit::AuditArgs),
     Memory(command::memory::MemoryArgs),
     Mcp(command::mcp::McpArgs),
+    Stdio(command::stdio::StdioArgs),
     Policy(command::policy::PolicyArgs),
     Adapter(command::adapter::AdapterArgs),
     Node(command::node::NodeArgs),

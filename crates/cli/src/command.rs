@@ -30,6 +30,7 @@ pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
+pub(crate) mod stdio;
 pub(crate) mod token;
 pub(crate) mod transcript;
 
@@ -108,6 +109,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Events(args) => events::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
+        Command::Stdio(args) => stdio::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Adapter(args) => adapter::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),

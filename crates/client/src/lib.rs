@@ -13,6 +13,7 @@ mod task;
 
 pub use client::{Client, NOTIFICATIONS_MAX, Notification, Notifications, REQUESTS_MAX};
 pub use error::CallError;
+pub use line::{LineError, Lines};
 
 #[cfg(test)]
 mod tests;

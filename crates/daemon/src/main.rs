@@ -1,6 +1,8 @@
 //! `edgeplaned`: reads its options, brings a node up, and takes it down when asked.
 #![forbid(unsafe_code)]
 
+mod http;
+mod listening;
 mod mcp;
 
 use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode};
@@ -10,7 +12,10 @@ use clap::{Parser, Subcommand};
 use edgeplane_node::{Config, Node};
 use edgeplane_os::{dirs::StateDirs, limits, proc, signals};
 use edgeplane_types::NodeName;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+};
 use tracing_subscriber::EnvFilter;
 
 /// The node daemon of EdgePlane. Runs in the foreground and logs to standard error.
@@ -47,6 +52,9 @@ struct Options {
     #[arg(long, env = "EDGEPLANE_MCP_LISTEN", value_name = "ADDRESS", value_parser = mcp::parse_address)]
     mcp_listen: Option<SocketAddr>,
 
+    #[command(flatten)]
+    http: http::HttpOptions,
+
     /// What to log, such as `info` or `edgeplane_node=debug`
     #[arg(long, env = "EDGEPLANE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -76,6 +84,8 @@ Examples:
   edgeplaned
   edgeplaned --state-dir ./state --runtime-dir ./run --log debug
   EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups
+  edgeplaned --http-listen 127.0.0.1:8930
+  edgeplaned --http-listen 0.0.0.0:8930 --tls-cert node.pem --tls-key node.key
   edgeplaned --mcp-listen 127.0.0.1:8931";
 
 /// Descriptors that a large node has open: some four for each of four thousand agents.
@@ -108,7 +118,8 @@ fn run(options: Options) -> anyhow::Result<()> {
     if let Err(error) = limits::make_room_for_files(OPEN_FILES_FORESEEN) {
         tracing::warn!(%error, "cannot make room for open files");
     }
-    let mcp_listen = options.mcp_listen;
+    let http = options.http.config()?;
+    let listeners = Listeners { mcp: options.mcp_listen.map(mcp::config), http };
     let config = config(options)?;
     // One thread serves everything that does not block: a call costs no switch between threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -116,7 +127,7 @@ fn run(options: Options) -> anyhow::Result<()> {
         .max_blocking_threads(16)
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(serve(config, mcp_listen))
+    runtime.block_on(serve(config, listeners))
 }
 
 /// Verifies a record that no daemon need serve.
@@ -160,11 +171,32 @@ fn config(options: Options) -> anyhow::Result<Config> {
     Ok(Config { dirs, shim, cli, name: options.node_name, environment, cgroups: !options.no_cgroups })
 }
 
-async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result<()> {
+/// What is listened on besides the node's socket.
+#[derive(Debug)]
+struct Listeners {
+    mcp: Option<edgeplane_gateway::Config>,
+    http: Option<edgeplane_gateway::Config>,
+}
+
+async fn serve(config: Config, listeners: Listeners) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let node = Node::start(config).await.context("cannot start the node")?;
-    let mcp = mcp_listen.map(|address| tokio::spawn(mcp::serve(address, node.edge())));
+    let mut listening = Vec::new();
+    if let Some(config) = listeners.mcp {
+        let (end, ending) = oneshot::channel();
+        let edge = node.edge();
+        let routes = move || mcp::routes(&edge);
+        let served = listening::serve("the Model Context Protocol", config, routes, ending);
+        listening.push((end, tokio::spawn(served)));
+    }
+    if let Some(config) = listeners.http {
+        let (end, ending) = oneshot::channel();
+        let edge = node.edge();
+        let routes = move || http::routes(&edge);
+        let served = listening::serve("the protocol over HTTP", config, routes, ending);
+        listening.push((end, tokio::spawn(served)));
+    }
     tracing::info!("serving");
     let reason = tokio::select! {
         _ = terminate.recv() => "SIGTERM",
@@ -172,9 +204,16 @@ async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result
         () = node.ended() => "asked to",
     };
     tracing::info!(reason, "ending; agents run on");
-    if let Some(mcp) = mcp {
-        mcp.abort();
-    }
     node.stop(reason).await;
+    // Whoever follows a stream hears from the node that it ends, and then from the gateway.
+    let mut ends = Vec::new();
+    for (end, served) in listening {
+        // One that has ended by itself hears nothing.
+        let _unheard: Result<(), ()> = end.send(());
+        ends.push(served);
+    }
+    for served in ends {
+        served.await.context("a listener failed")?;
+    }
     Ok(())
 }

@@ -5,13 +5,15 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     sync::{Arc, Mutex},
     thread,
 };
 
-use edgeplane_testkit::{Node, task_worker, wait::eventually};
+use edgeplane_testkit::{Node, NodeOptions, task_worker, wait::eventually};
+use edgeplane_types::{Scope, TokenKind};
 
 fn root(below: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(below)
@@ -21,13 +23,6 @@ fn root(below: &str) -> PathBuf {
 struct Example {
     code: String,
     prints: Option<String>,
-}
-
-impl Example {
-    /// Whether it needs a node that listens for HTTP.
-    fn needs_http(&self) -> bool {
-        self.code.contains("EDGEPLANE_URL")
-    }
 }
 
 /// The blocks of a language, each with the block of text that follows it.
@@ -56,10 +51,6 @@ fn examples(readme: &Path, language: &str) -> Vec<Example> {
 /// Runs the examples one after another against one node. Each says what it prints.
 fn run_all(node: &Node, examples: &[Example], run: impl Fn(usize, &Example) -> Output) {
     for (at, example) in examples.iter().enumerate() {
-        if example.needs_http() {
-            eprintln!("SKIPPED: example {at} over HTTP: this daemon does not listen for the protocol");
-            continue;
-        }
         let output = run(at, example);
         let (said, complained) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -78,13 +69,33 @@ fn has_python(what: &str) -> bool {
     found
 }
 
+/// A node that also listens for HTTP, on the same port whenever its daemon begins anew.
+fn listening() -> Node {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let env = vec![("EDGEPLANE_HTTP_LISTEN".to_owned(), address)];
+    Node::start_with(NodeOptions { env, ..NodeOptions::default() })
+}
+
+/// What a program finds in its environment: where the node is, and by what it is known over HTTP.
+fn set_environment(command: &mut Command, node: &Node) {
+    let token = node.token("reader", TokenKind::Service, &[Scope::Read], &[]);
+    let access = node.access(&token.token);
+    let programs = access.cli.parent().unwrap().to_string_lossy().into_owned();
+    let path = std::env::var("PATH").unwrap_or_default();
+    command
+        .env("PATH", format!("{programs}:{path}"))
+        .env("EDGEPLANE_SOCKET", node.socket())
+        .env("EDGEPLANE_URL", format!("http://{}", access.address))
+        .env("EDGEPLANE_TOKEN_FILE", &access.token_file)
+        .stdin(Stdio::null());
+}
+
 fn python(node: &Node) -> Command {
     let mut command = Command::new("python3");
-    command
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("PYTHONPATH", root("clients/python/src"))
-        .env("EDGEPLANE_SOCKET", node.socket())
-        .stdin(Stdio::null());
+    set_environment(&mut command, node);
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", root("clients/python/src"));
     command
 }
 
@@ -94,7 +105,7 @@ fn examples_of_the_python_readme_do_what_they_say() {
     if !has_python("the examples of the Python client") {
         return;
     }
-    let node = Node::start();
+    let node = listening();
     let examples = examples(&root("clients/python/README.md"), "python");
     assert!(examples.len() >= 6, "{}", examples.len());
     run_all(&node, &examples, |at, example| {
@@ -157,7 +168,8 @@ impl Built {
 
     fn run(&self, node: &Node, program: &str) -> Command {
         let mut command = Command::new(&self.node);
-        command.arg(self.folder.join(program)).env("EDGEPLANE_SOCKET", node.socket()).stdin(Stdio::null());
+        set_environment(&mut command, node);
+        command.arg(self.folder.join(program));
         command
     }
 }
@@ -165,7 +177,7 @@ impl Built {
 /// Proves CLNT-011.
 #[test]
 fn examples_of_the_typescript_readme_do_what_they_say() {
-    let node = Node::start();
+    let node = listening();
     let Some(built) = Built::new(&node.scratch()) else { return };
     let examples = examples(&root("clients/typescript/README.md"), "ts");
     assert!(examples.len() >= 5, "{}", examples.len());
@@ -234,17 +246,17 @@ fn sees_each_event_once(mut node: Node, start: impl Fn(&Node) -> Command) {
     node.verify();
 }
 
-/// Proves CLNT-013.
-#[test]
-fn python_stream_goes_on_over_the_death_of_the_daemon() {
+fn python_stream(client: &str) {
     if !has_python("a stream of the Python client") {
         return;
     }
-    sees_each_event_once(Node::start(), |node| {
+    sees_each_event_once(listening(), |node| {
         let mut command = python(node);
         let code = format!(
-            "from edgeplane import Client\n\
-             for event in Client.unix().follow({{'after': 0, 'types': ['{ACCEPTED}']}}):\n    \
+            "import os\n\
+             from edgeplane import Client\n\
+             token = open(os.environ['EDGEPLANE_TOKEN_FILE']).read()\n\
+             for event in {client}.follow({{'after': 0, 'types': ['{ACCEPTED}']}}):\n    \
              print(event['pos'], flush=True)\n"
         );
         command.args(["-c", &code]);
@@ -254,14 +266,47 @@ fn python_stream_goes_on_over_the_death_of_the_daemon() {
 
 /// Proves CLNT-013.
 #[test]
-fn typescript_stream_goes_on_over_the_death_of_the_daemon() {
-    let node = Node::start();
+fn python_stream_goes_on_over_the_death_of_the_daemon() {
+    python_stream("Client.unix()");
+}
+
+/// Proves CLNT-013.
+#[test]
+fn python_stream_over_http_goes_on_over_the_death_of_the_daemon() {
+    python_stream("Client.http(os.environ['EDGEPLANE_URL'], token=token)");
+}
+
+fn typescript_stream(client: &str) {
+    let node = listening();
     let Some(built) = Built::new(&node.scratch()) else { return };
     let code = format!(
-        "import {{ unixClient }} from \"edgeplane/node\";\n\
-         for await (const event of unixClient().follow({{ after: 0, types: [\"{ACCEPTED}\"] }})) console.log(event.pos);\n"
+        "import {{ readFileSync }} from \"node:fs\";\n\
+         import {{ Client, unixClient }} from \"edgeplane/node\";\n\
+         const token = readFileSync(process.env.EDGEPLANE_TOKEN_FILE!, \"utf8\");\n\
+         const url = process.env.EDGEPLANE_URL!;\n\
+         const all = {{ http: () => Client.http(url, {{ token }}), unix: () => unixClient(),\n  \
+           socket: () => Client.webSocket(url, {{ token }}) }};\n\
+         for await (const event of all.{client}().follow({{ after: 0, types: [\"{ACCEPTED}\"] }})) console.log(event.pos);\n"
     );
     fs::write(built.folder.join("follow.ts"), code).unwrap();
     built.programs(&["follow.ts".to_owned()]);
     sees_each_event_once(node, |node| built.run(node, "follow.js"));
+}
+
+/// Proves CLNT-013.
+#[test]
+fn typescript_stream_goes_on_over_the_death_of_the_daemon() {
+    typescript_stream("unix");
+}
+
+/// Proves CLNT-013.
+#[test]
+fn typescript_stream_over_http_goes_on_over_the_death_of_the_daemon() {
+    typescript_stream("http");
+}
+
+/// Proves CLNT-013.
+#[test]
+fn typescript_stream_over_a_socket_goes_on_over_the_death_of_the_daemon() {
+    typescript_stream("socket");
 }

@@ -68,11 +68,30 @@ pub(crate) fn serve(
 /// Bytes that wait between the node and an edge in its process.
 const EDGE_BYTES: usize = 64 << 10;
 
+/// What an edge has seen of whoever it speaks for, before they say anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presented {
+    /// Nothing.
+    Nothing,
+    /// They proved to have the key of a certificate that an authority of the operator's choice has signed.
+    Certificate {
+        /// SHA-256 of the certificate as it is transferred.
+        sha256: [u8; 32],
+    },
+}
+
 /// A conversation within the process, for an edge that speaks for somebody far away: nothing is known of them until
-/// they show a token.
-pub(crate) fn converse(shared: &Arc<Shared>) -> tokio::io::DuplexStream {
+/// they show a token. A certificate alone makes nobody a caller.
+pub(crate) fn converse(shared: &Arc<Shared>, presented: Presented) -> tokio::io::DuplexStream {
     let (ours, theirs) = tokio::io::duplex(EDGE_BYTES);
-    let caller = Caller::unknown("it came over an edge of the node".to_owned());
+    let note = match presented {
+        Presented::Nothing => "it came over an edge of the node".to_owned(),
+        Presented::Certificate { sha256 } => {
+            let hex: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("it came over an edge of the node with the certificate sha256:{hex}")
+        }
+    };
+    let caller = Caller::unknown(note);
     connection::start(shared, tokio::io::split(ours), caller);
     theirs
 }

@@ -33,7 +33,7 @@ use crate::{
     keys::Keys,
     left_behind,
     record::{Draft, Origin, Record, chain},
-    server,
+    server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
     storage,
 };
@@ -122,7 +122,13 @@ impl Edge {
     /// operator's does not, because behind an edge may be an agent that found one, and the kernel says nothing of it.
     #[must_use]
     pub fn converse(&self) -> tokio::io::DuplexStream {
-        server::converse(&self.shared)
+        self.converse_presenting(Presented::Nothing)
+    }
+
+    /// The same for somebody of whom the edge has seen something.
+    #[must_use]
+    pub fn converse_presenting(&self, presented: Presented) -> tokio::io::DuplexStream {
+        server::converse(&self.shared, presented)
     }
 }
 

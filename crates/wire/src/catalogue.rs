@@ -6,6 +6,7 @@
 pub mod describe;
 pub mod later;
 pub mod notices;
+pub mod opening;
 pub mod table;
 
 use schemars::JsonSchema;

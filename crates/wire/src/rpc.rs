@@ -26,6 +26,9 @@ pub struct RequestContext {
     /// W3C trace context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
+    /// What else the systems of that trace say of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<String>,
     /// The namespace; `local` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,

@@ -3,6 +3,7 @@
 mod accept;
 mod adopt;
 mod attach;
+mod calls;
 mod command;
 mod events;
 mod fleet;
@@ -26,6 +27,7 @@ pub(crate) const GROUPS: &[Group] = &[
     adopt::GROUP,
     signal::GROUP,
     command::GROUP,
+    calls::GROUP,
     attach::GROUP,
     keys::GROUP,
     output::GROUP,

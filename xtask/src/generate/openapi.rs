@@ -5,7 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_types::ErrorName;
-use edgeplane_wire::catalogue::later::Later;
+use edgeplane_wire::catalogue::{
+    later::Later,
+    opening::{is_in_parts, is_opening},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -141,6 +144,17 @@ fn path(served: &Served, params: &str, shared: &mut Shared) -> Value {
         page::audience(method),
         page::repeat(method),
     );
+    let mut errors = served.errors();
+    let goes_on = is_opening(method.name) || is_in_parts(method.name, &json!({ "stream": true }));
+    let description = if goes_on {
+        errors.push(ErrorName::Unsupported);
+        format!(
+            "{description} What goes on behind its answer is `unsupported` here: `POST /v1/rpc` with `Accept: \
+             text/event-stream` and `GET /v1/stream` have room for it."
+        )
+    } else {
+        description
+    };
     json!({ "post": {
         "operationId": method.name.replace('/', "."),
         "tags": [served.profile()],
@@ -148,7 +162,7 @@ fn path(served: &Served, params: &str, shared: &mut Shared) -> Value {
         "description": description,
         "parameters": shared.context(),
         "requestBody": { "required": true, "content": content(params) },
-        "responses": responses(shared, &served.errors(), &served.result),
+        "responses": responses(shared, &errors, &served.result),
         "x-edgeplane-effect": method.effect.as_str(),
         "x-edgeplane-audience": method.audience.as_str(),
         "x-edgeplane-needs": method.need.as_str(),

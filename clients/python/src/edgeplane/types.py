@@ -1827,6 +1827,8 @@ class RequestContext(TypedDict):
     deadline_ms: NotRequired[Optional[int]]
     # W3C trace context.
     traceparent: NotRequired[Optional[str]]
+    # What else the systems of that trace say of it.
+    tracestate: NotRequired[Optional[str]]
     # The namespace; `local` if not given.
     tenant: NotRequired[Optional[str]]
 
