@@ -10,7 +10,7 @@ use edgeplane_gateway::{
 use edgeplane_node::{Edge, Presented as Seen};
 
 /// The description of the protocol for programs that make clients of it.
-static OPENAPI: Option<&str> = None;
+static OPENAPI: Option<&str> = Some(include_str!("../../../spec/openapi.json"));
 
 /// Where and how the protocol is served over HTTP.
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@
 
 pub mod describe;
 pub mod later;
+pub mod notices;
 pub mod opening;
 pub mod table;
 
@@ -148,8 +149,50 @@ impl Method {
     }
 }
 
+/// What every method may answer besides the errors of its row.
+pub const ERRORS_OF_ALL: &[ErrorName] = &[
+    ErrorName::ParseError,
+    ErrorName::InvalidRequest,
+    ErrorName::InvalidParams,
+    ErrorName::Unauthenticated,
+    ErrorName::PermissionDenied,
+    ErrorName::PolicyBlocked,
+    ErrorName::NotFound,
+    ErrorName::IdempotencyMismatch,
+    ErrorName::TooLarge,
+    ErrorName::RateLimited,
+    ErrorName::Backpressure,
+    ErrorName::Cancelled,
+    ErrorName::Internal,
+    ErrorName::Unavailable,
+    ErrorName::OutcomeUnknown,
+    ErrorName::DeadlineExceeded,
+];
+
+/// What every method that changes something may answer besides.
+pub const ERRORS_OF_WRITES: &[ErrorName] = &[ErrorName::StorageFull, ErrorName::RecordDamaged];
+
+/// The schema of a type, with the bounds that its integers have.
 fn schema<T: JsonSchema>() -> Value {
-    schemars::schema_for!(T).to_value()
+    let bounds = schemars::transform::RecursiveTransform(bound_integers);
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with_transform(bounds);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// A format alone binds nobody: a validator passes what the node refuses, unless the schema says where it ends.
+fn bound_integers(schema: &mut schemars::Schema) {
+    let (least, most) = match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => (Value::from(0), Value::from(u32::MAX)),
+        Some("uint64") => (Value::from(0), Value::from(u64::MAX)),
+        Some("int32") => (Value::from(i32::MIN), Value::from(i32::MAX)),
+        Some("int64") => (Value::from(i64::MIN), Value::from(i64::MAX)),
+        _ => return,
+    };
+    for (word, bound) in [("minimum", least), ("maximum", most)] {
+        if schema.get(word).is_none() {
+            schema.insert(word.to_owned(), bound);
+        }
+    }
 }
 
 /// A method as a type, for typed callers.
@@ -281,6 +324,17 @@ mod tests {
             assert!(method.summary.trim().ends_with('.'), "{}", method.name);
             assert!(method.params_schema().is_object() && method.result_schema().is_object());
         }
+    }
+
+    #[test]
+    fn integers_have_the_bounds_that_they_are_read_with() {
+        let row = find("stream/read").unwrap();
+        let properties = &row.params_schema()["properties"];
+        assert_eq!(properties["limit"]["maximum"], u32::MAX);
+        assert_eq!(properties["after"]["maximum"], u64::MAX);
+        let read = |params| Request::read("stream/read", params);
+        assert!(read(serde_json::json!({ "limit": u32::MAX })).is_ok());
+        assert!(read(serde_json::json!({ "limit": u64::from(u32::MAX) + 1 })).is_err());
     }
 
     #[test]

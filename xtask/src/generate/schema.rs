@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::anchor;
+use super::page::anchor;
 
 /// The fields of an object as a table, or the words for what is no object.
 pub(super) fn fields(schema: &Value) -> String {
