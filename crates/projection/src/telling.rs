@@ -139,11 +139,11 @@ impl Teller {
         }
         let fact = step.fact();
         match (fact, change.now) {
-            (Fact::MessageTurnEnded { .. }, Stage::Ended) if !turn.answered => {
-                if change.was != Some(Stage::Ended) {
-                    let payload = Object::new().put("gaps", &["output"]).done();
-                    self.say(step, "turn.ended", Ids { epoch: Some(turn.epoch), ..ids }, payload);
-                }
+            (Fact::MessageTurnEnded { .. }, Stage::Ended)
+                if !turn.answered && change.was != Some(Stage::Ended) =>
+            {
+                let payload = Object::new().put("gaps", &["output"]).done();
+                self.say(step, "turn.ended", Ids { epoch: Some(turn.epoch), ..ids }, payload);
             }
             (_, Stage::Failed | Stage::Ambiguous) => {
                 let payload = Object::new()

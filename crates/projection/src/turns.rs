@@ -16,9 +16,13 @@ use crate::{
     subject::{Subject, main_thread, turn_of},
 };
 
-/// Messages with nothing more to come that are still known, newest first to stay. Of an older one only the thread is
-/// asked for, and it is taken for one of the main thread; it would have to come back after so many others.
-const CLOSED_MAX: usize = 4_096;
+/// Messages with nothing more to come of which everything is still known. Of an older one only its thread is: if it
+/// comes back after so many others, what it said is a gap.
+const CLOSED_MAX: usize = 1_024;
+
+/// Older messages of which the thread is known, where it is not the main one. Beyond that the oldest are taken for ones
+/// of the main thread.
+const FAR_MAX: usize = 20_000;
 
 /// How far a turn is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +157,7 @@ pub(crate) struct Turns {
     known: BTreeMap<MessageId, Turn>,
     open: BTreeSet<MessageId>,
     closed: VecDeque<MessageId>,
+    far: BTreeMap<MessageId, ThreadId>,
     queued: u64,
 }
 
@@ -175,7 +180,11 @@ impl Turns {
 
     /// The thread of a message, and of what belongs to none.
     pub(crate) fn thread(&self, message: Option<MessageId>) -> Option<ThreadId> {
-        message.and_then(|message| self.get(message)?.thread).or_else(|| self.main())
+        let named = message.and_then(|message| match self.get(message) {
+            Some(turn) => turn.thread,
+            None => self.far.get(&message).copied(),
+        });
+        named.or_else(|| self.main())
     }
 
     pub(crate) fn trace(&self, message: Option<MessageId>) -> Option<&str> {
@@ -239,7 +248,11 @@ impl Turns {
 
     fn step(&mut self, fact: &Fact, (message, epoch): (MessageId, Option<Epoch>), now: Stage) -> Change {
         let was = self.known.get(&message).map(|turn| turn.stage);
-        let turn = self.known.entry(message).or_insert_with(|| Turn::met(now));
+        let far = &mut self.far;
+        let turn = self
+            .known
+            .entry(message)
+            .or_insert_with(|| Turn { thread: far.remove(&message), ..Turn::met(now) });
         let answered_before = turn.answered;
         let is_same_epoch = epoch == Some(turn.epoch);
         // A turn whose end was known before its beginning was noted does not begin again.
@@ -280,8 +293,14 @@ impl Turns {
         while self.closed.len() > CLOSED_MAX {
             let Some(oldest) = self.closed.pop_front() else { return };
             // One that came back from there waits or runs, and will be closed once more.
-            if self.known.get(&oldest).is_some_and(|turn| turn.stage.is_closed()) {
-                self.known.remove(&oldest);
+            if !self.known.get(&oldest).is_some_and(|turn| turn.stage.is_closed()) {
+                continue;
+            }
+            if let Some(thread) = self.known.remove(&oldest).and_then(|turn| turn.thread) {
+                self.far.insert(oldest, thread);
+            }
+            if self.far.len() > FAR_MAX {
+                self.far.pop_first();
             }
         }
     }

@@ -8,13 +8,14 @@ use crate::{
     json::{Json, Object},
 };
 
-/// What every event of a session has in common.
+/// What most events fit in.
+const EVENT_BYTES: usize = 900;
+
+/// What every event of a session has in common, written once.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// `schemaVersion` and `runtimeId`, written once.
-    pub(super) version: &'static str,
-    pub(super) runtime: String,
     pub(super) session: SessionId,
+    start: Object,
 }
 
 /// An event that is not said yet.
@@ -29,15 +30,18 @@ pub(super) struct Draft {
 }
 
 impl Frame {
+    pub(super) fn new(version: &'static str, runtime: &str, session: SessionId) -> Self {
+        let start =
+            Object::new().put("schemaVersion", version).put("runtimeId", runtime).id("sessionId", &session);
+        Self { session, start }
+    }
+
     /// Begins an event. It is to be said before the next one is begun: its number and id are the next.
     pub(super) fn begin(&self, step: &Step<'_>, kind: &'static str, ids: Ids) -> Draft {
-        let object = Object::new()
-            .put("type", kind)
-            .put("eventId", &step.next_id())
-            .put("timestamp", &step.event().ts)
-            .put("schemaVersion", self.version)
-            .put("runtimeId", &self.runtime)
-            .put("sessionId", &self.session)
+        let object = Object::after(&self.start, EVENT_BYTES)
+            .word("type", kind)
+            .entry_id("eventId", &step.next_id())
+            .moment("timestamp", step.event().ts)
             .put("sequence", &step.next_n());
         Draft { kind, object, ids, refs: Vec::new(), trace: None }
     }
@@ -46,27 +50,29 @@ impl Frame {
 impl Draft {
     pub(super) fn thread(mut self, thread: Option<ThreadId>) -> Self {
         self.ids.thread_id = thread;
-        self.object = self.object.maybe("threadId", thread);
+        if let Some(thread) = thread {
+            self.object = self.object.id("threadId", &thread);
+        }
         self
     }
 
     pub(super) fn turn(mut self, turn: TurnId) -> Self {
         self.ids.turn_id = Some(turn);
-        self.object = self.object.put("turnId", &turn);
+        self.object = self.object.id("turnId", &turn);
         self
     }
 
     /// A step of a turn.
     pub(super) fn step(mut self, item: ItemId) -> Self {
         self.ids.item_id = Some(item);
-        self.object = self.object.put("stepId", &item);
+        self.object = self.object.id("stepId", &item);
         self
     }
 
     /// A step of a turn that is a use of a tool.
     pub(super) fn tool(self, item: ItemId) -> Self {
         let draft = self.step(item);
-        Self { object: draft.object.put("toolCallId", &item), ..draft }
+        Self { object: draft.object.id("toolCallId", &item), ..draft }
     }
 
     /// One of the standard's typed members.
@@ -87,8 +93,7 @@ impl Draft {
 
     /// A body that the event names: here and in the standard's `refs`.
     pub(super) fn body(mut self, name: &'static str, digest: &str, bytes: u64) -> Self {
-        let uri = format!("sha256:{digest}");
-        self.object = self.object.json("refs", &Object::new().put(name, &uri).done());
+        self.object = self.object.json("refs", &Object::new().body(name, digest).done());
         self.refs.push(BodyRef::new(name, digest, bytes));
         self
     }
@@ -96,8 +101,7 @@ impl Draft {
     /// The output that the event names.
     pub(super) fn output(self, digest: &str, bytes: u64) -> Self {
         let draft = self.body("output", digest, bytes);
-        let uri = format!("sha256:{digest}");
-        Self { object: draft.object.put("outputRef", &uri), ..draft }
+        Self { object: draft.object.body("outputRef", digest), ..draft }
     }
 
     /// The trace as W3C writes it; the standard has its parts.

@@ -56,6 +56,9 @@ pub(super) struct Export {
     pub(super) model: Model,
     pub(super) tools: BTreeMap<ItemId, Tool>,
     tools_order: VecDeque<ItemId>,
+    /// Made of the others when it is needed first.
+    #[serde(skip)]
+    frame: Option<Frame>,
 }
 
 /// The export while one event is told.
@@ -72,6 +75,7 @@ impl Export {
             model: Model::new(subject),
             tools: BTreeMap::new(),
             tools_order: VecDeque::new(),
+            frame: None,
         }
     }
 
@@ -79,7 +83,8 @@ impl Export {
         let followed = self.model.follow(step.event());
         // Without a session there is nothing that the event could be one of.
         let Some(session) = self.model.turns.session() else { return };
-        let frame = Frame { version: profile.version, runtime: std::mem::take(&mut self.runtime), session };
+        let frame = self.frame.take();
+        let frame = frame.unwrap_or_else(|| Frame::new(profile.version, &self.runtime, session));
         let mut telling = Telling { export: self, frame: &frame };
         telling.threads(step, &followed);
         telling.turns(step, &followed);
@@ -94,7 +99,7 @@ impl Export {
             }
             _ => telling.life(step),
         }
-        self.runtime = frame.runtime;
+        self.frame = Some(frame);
     }
 
     /// Notes a use of a tool. Says whether it is a new one.

@@ -36,7 +36,7 @@ impl Telling<'_> {
     }
 
     /// What became of turns: of the one that the event is about, and of those that ended with an epoch.
-    pub(super) fn turns(&self, step: &mut Step<'_>, followed: &Followed) {
+    pub(super) fn turns(&mut self, step: &mut Step<'_>, followed: &Followed) {
         for change in &followed.cut {
             self.close_tools(step, change.message);
             let payload = Object::new().put("category", "interrupted").put("reason", "its epoch ended");
@@ -105,6 +105,7 @@ impl Telling<'_> {
             .put("because", step.fact().type_name())
             .put("depth", &turns.depth());
         let queue = ids.agent_id.map(|agent| agent.to_string());
+        let draft = draft.trace(turns.trace(Some(change.message)));
         draft.maybe("queueId", queue.as_deref()).say(step, payload);
     }
 
@@ -121,7 +122,7 @@ impl Telling<'_> {
     }
 
     /// Invariant: whatever the end of a turn is called outside, it names what the turn gave.
-    fn completed(&self, step: &mut Step<'_>) {
+    fn completed(&mut self, step: &mut Step<'_>) {
         let Fact::TurnCompleted {
             turn_id,
             message_id,
@@ -163,7 +164,7 @@ impl Telling<'_> {
     }
 
     /// The node knows that a turn is over, and nobody said what it gave.
-    fn ended_silently(&self, step: &mut Step<'_>, change: Change) {
+    fn ended_silently(&mut self, step: &mut Step<'_>, change: Change) {
         self.forget_tools(step, change.message, "completed");
         let draft = self.of_turn(step, names::TURN_COMPLETED, Some(change.message));
         let payload = Object::new().put("gaps", &["finalOutput"]);
@@ -171,17 +172,23 @@ impl Telling<'_> {
     }
 
     /// A turn was cut: what its tools were doing has no end of its own.
-    fn close_tools(&self, step: &mut Step<'_>, message: MessageId) {
-        let tools = &self.export.tools;
-        let open = tools.iter().filter(|(_, tool)| tool.is_open && tool.message == Some(message));
-        for (item, _) in open {
+    fn close_tools(&mut self, step: &mut Step<'_>, message: MessageId) {
+        let tools = self.export.tools.iter_mut();
+        let open = tools.filter(|(_, tool)| tool.is_open && tool.message == Some(message));
+        let open: Vec<_> = open
+            .map(|(item, tool)| {
+                tool.is_open = false;
+                *item
+            })
+            .collect();
+        for item in open {
             let payload = Object::new().put("category", "interrupted").put("retryable", &false);
-            let draft = self.of_turn(step, names::TOOL_FAILED, Some(message)).tool(*item);
+            let draft = self.of_turn(step, names::TOOL_FAILED, Some(message)).tool(item);
             draft.slot("status", "failed").say(step, payload);
         }
     }
 
-    fn forget_tools(&self, step: &mut Step<'_>, message: MessageId, status: &str) {
+    fn forget_tools(&mut self, step: &mut Step<'_>, message: MessageId, status: &str) {
         if status == "cancelled" {
             self.close_tools(step, message);
         }

@@ -179,7 +179,7 @@ fn causes_never_point_forward_and_ids_are_unique() {
 /// Proves PROJ-008.
 #[test]
 fn states_and_checkpoints_of_long_histories_are_bounded() {
-    let (short, long) = (world(2, 1, 20_000, true), world(2, 1, 60_000, true));
+    let (short, long) = (world(2, 1, 10_000, true), world(2, 1, 30_000, true));
     for ((definition, subject), (_, of_long)) in all(&short).into_iter().zip(all(&long)) {
         let small = run(definition, &subject, &short.record).0;
         let large = run(definition, &of_long, &long.record).0;
