@@ -54,10 +54,13 @@ pub(crate) async fn check(
             checkpoint::forget(&dir, &source);
         }
         let began = clock.clock.monotonic_ms();
-        let (running, events) =
-            fold_to(reader, &source, definition, upto, &|events| progress(events), &|| {
-                stopping.is_cancelled()
-            })?;
+        let (running, events) = fold_to(
+            reader,
+            &source,
+            definition,
+            upto,
+            (&|events| progress(events), &|| stopping.is_cancelled()),
+        )?;
         let took = clock.clock.monotonic_ms().saturating_sub(began).max(1);
         if keeps && running.as_of() > 0 {
             checkpoint::save(&dir, reader, &source, (running.as_of(), &running.save()));
@@ -91,13 +94,12 @@ fn fold_to(
     source: &Source,
     definition: &'static Definition,
     upto: u64,
-    progress: &dyn Fn(u64),
-    is_over: &dyn Fn() -> bool,
+    (progress, is_over): (&dyn Fn(u64), &dyn Fn() -> bool),
 ) -> Result<(Running, u64), ReadError> {
     let mut running = Running::new(definition, &source.subject);
     let mut events = 0_u64;
     while running.as_of() < upto && !is_over() {
-        let found = fold_page(reader, source, definition, &mut running, |_| {}, upto)?;
+        let found = fold_page(reader, source, &mut running, |_| {}, upto)?;
         if found == 0 {
             break;
         }

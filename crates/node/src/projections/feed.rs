@@ -159,7 +159,6 @@ fn catch_up(
         let found = fold_page(
             reader,
             &source,
-            definition,
             &mut running,
             |numbered| {
                 newest.keep(writer.folded(numbered));
@@ -182,7 +181,6 @@ fn catch_up(
         let found = fold_page(
             reader,
             &source,
-            definition,
             &mut running,
             |numbered| {
                 newest.keep(writer.folded(numbered));
@@ -204,11 +202,11 @@ fn catch_up(
 pub(super) fn fold_page(
     reader: &Reader,
     source: &Source,
-    definition: &'static Definition,
     running: &mut Running,
     mut each: impl FnMut(&edgeplane_projection::Numbered),
     upto: u64,
 ) -> Result<u64, ReadError> {
+    let definition = running.definition();
     let mut found = reader.raw_events(source.stream.as_ref(), running.as_of().saturating_add(1), PAGE)?;
     found.retain(|raw| source.place(raw.pos, raw.seq) <= upto);
     for raw in &found {

@@ -152,12 +152,12 @@ fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
             }
             Subject { target: Target { kind: TargetKind::Node, id: Some(own) }, ..node }
         }
-        TargetKind::Agent => of_agent(node, agent(shared, named()?)?),
+        TargetKind::Agent => of_agent(node, &agent(shared, named()?)?),
         TargetKind::Session => {
             let id: SessionId = parsed(target, named()?)?;
             let row = shared.record.look_up(|reader| reader.agent_by_session(&id))?;
             let row = row.ok_or_else(|| missing(target))?;
-            Subject { target: target.clone(), ..of_agent(node, row) }
+            Subject { target: target.clone(), ..of_agent(node, &row) }
         }
         TargetKind::Thread => {
             let id: ThreadId = parsed(target, named()?)?;
@@ -165,7 +165,7 @@ fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
             let session = SessionId::from_bytes(*id.as_bytes());
             let row = shared.record.look_up(|reader| reader.agent_by_session(&session))?;
             let row = row.ok_or_else(|| missing(target))?;
-            Subject { target: target.clone(), thread: Some(id), ..of_agent(node, row) }
+            Subject { target: target.clone(), thread: Some(id), ..of_agent(node, &row) }
         }
         TargetKind::Turn => {
             let id: TurnId = parsed(target, named()?)?;
@@ -174,7 +174,7 @@ fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
             let agent_id = row.ok_or_else(|| missing(target))?.envelope.target;
             let row = shared.record.look_up(|reader| reader.agent_by_id(&agent_id))?;
             let row = row.ok_or_else(|| missing(target))?;
-            Subject { target: target.clone(), turn: Some(message), ..of_agent(node, row) }
+            Subject { target: target.clone(), turn: Some(message), ..of_agent(node, &row) }
         }
         TargetKind::Trace => {
             let id = named()?;
@@ -188,7 +188,7 @@ fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
     })
 }
 
-fn of_agent(node: Subject, row: AgentRow) -> Subject {
+fn of_agent(node: Subject, row: &AgentRow) -> Subject {
     Subject {
         target: Target::agent(row.id.to_string()),
         agent: Some(row.id),

@@ -3,7 +3,7 @@
 
 use edgeplane_projection::{Definition, Running, Subject, definition::PROJECTIONS};
 use edgeplane_store::{Batch, NewEvent, Options, RawEvent, Reader, Store};
-use edgeplane_types::{Fact, MessageId, StreamName};
+use edgeplane_types::{Fact, MessageId, SessionId, StreamName};
 use edgeplane_wire::api::stream::{Target, TargetKind};
 
 use super::{
@@ -56,6 +56,8 @@ impl Recorded {
     /// A source of a projection: of the whole node if it can be, else of one agent.
     fn source(&self, definition: &'static Definition) -> Source {
         let life = &self.world.lives[0];
+        // The first thread of a session has its UUID.
+        let session = SessionId::from_bytes(*life.threads[0].as_bytes());
         let kind = definition.targets[0];
         let turn: MessageId = self
             .world
@@ -73,7 +75,7 @@ impl Recorded {
         let id = match kind {
             TargetKind::Node => self.world.node.to_string(),
             TargetKind::Agent => life.agent.to_string(),
-            TargetKind::Session => life.session.to_string(),
+            TargetKind::Session => session.to_string(),
             TargetKind::Thread => life.threads[0].to_string(),
             TargetKind::Turn => edgeplane_projection::turn_of(turn).to_string(),
             TargetKind::Trace => "0".repeat(32),
@@ -83,7 +85,7 @@ impl Recorded {
             target: Target { kind, id: Some(id) },
             node: Some(self.world.node),
             agent: (!is_node).then_some(life.agent),
-            session: (!is_node).then_some(life.session),
+            session: (!is_node).then_some(session),
             thread: (kind == TargetKind::Thread).then_some(life.threads[0]),
             turn: (kind == TargetKind::Turn).then_some(turn),
             ..Subject::default()
@@ -102,7 +104,7 @@ impl Recorded {
 /// Folds everything in one go.
 fn at_once(recorded: &Recorded, source: &Source, definition: &'static Definition) -> Running {
     let mut running = Running::new(definition, &source.subject);
-    while fold_page(&recorded.reader, source, definition, &mut running, |_| {}, u64::MAX).unwrap() > 0 {}
+    while fold_page(&recorded.reader, source, &mut running, |_| {}, u64::MAX).unwrap() > 0 {}
     running
 }
 
