@@ -114,14 +114,19 @@ pub(crate) fn case(reader: &Reader, sources: &Sources, turn: TurnId) -> Result<R
         known_gaps,
         digest: String::new(),
     };
-    let mut value = serde_json::to_value(&case).unwrap_or_default();
+    case.digest = digest_of(&case)?;
+    Ok(case)
+}
+
+/// The digest of a case in its one spelling, without the field that is to hold it.
+fn digest_of(case: &ReplayResult) -> Result<String, RpcError> {
+    let mut value = serde_json::to_value(case).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.remove("digest");
     }
     let bytes = canonical::to_vec(&value)
         .map_err(|error| RpcError::new(ErrorName::Internal, format!("it has no one spelling: {error}")))?;
-    case.digest = digest(&bytes).to_string();
-    Ok(case)
+    Ok(digest(&bytes).to_string())
 }
 
 /// A manifest without what its variables are set to.
