@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use edgeplane_testkit::{Node, NodeOptions, exec};
+use edgeplane_testkit::{Node, NodeOptions, terminal};
 use edgeplane_types::{Scope, TokenKind};
 
 /// The same requests each time; a failure names the request that shows it.
@@ -68,14 +68,15 @@ fn document_is_valid_by_the_schema_of_openapi() {
 fn served_document_is_true_of_the_node_that_serves_it() {
     let Some(programs) = programs() else { return };
     let node = Node::start_with(NodeOptions { env: Node::over_http(), ..NodeOptions::default() });
-    node.apply(&exec("shell", &node.scratch().join("shell"), &[], ("", "")));
-    let scopes = [Scope::Read, Scope::Signal, Scope::Attach, Scope::Control, Scope::Supervise, Scope::Approve];
-    let token = node.token("schemathesis", TokenKind::Service, &scopes, &[]);
+    node.run("shell", &terminal("shell", &["sh"], ""));
+    // All that a token over HTTP can have: what only a person may do is refused, which is an answer like any other.
+    let token = node.token("schemathesis", TokenKind::Service, &[Scope::Read, Scope::Signal], &[]);
     let access = node.access(&token.token);
     let url = format!("http://{}", access.address);
     let bearer = format!("Authorization: Bearer {}", access.token);
 
     let mut command = Command::new(programs.join("st"));
+    command.arg("--config-file").arg(root("testkit/schemathesis/schemathesis.toml"));
     command.args(["run", &format!("{url}/v1/openapi.json"), "--url", &url, "--header", &bearer]);
     command.args(["--header", &format!("X-Deadline-Ms: {DEADLINE_MS}")]);
     command.args(["--checks", "not_a_server_error,status_code_conformance"]);
@@ -87,9 +88,12 @@ fn served_document_is_true_of_the_node_that_serves_it() {
     }
     // The suite keeps what it has found in the folder where it runs.
     command.current_dir(node.scratch()).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+    command.env("PYTHONPATH", root("testkit/schemathesis")).env("SCHEMATHESIS_HOOKS", "hooks");
+    command.env("EDGEPLANE_TRIED_AGENT", "shell");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains(&format!("Tested: {}", edgeplane_wire::catalogue::METHODS.len() + 1)), "{said}");
+    assert!(!said.contains("401 Unauthorized"), "it was somebody: {said}");
     node.verify();
 }

@@ -365,15 +365,15 @@ pub(super) fn pascal(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn root(title: &str, properties: Value, defs: Value) -> Value {
+    fn root(title: &str, properties: &Value, defs: &Value) -> Value {
         json!({ "title": title, "type": "object", "properties": properties, "$defs": defs })
     }
 
     #[test]
     fn types_of_one_name_get_the_object_before_it() {
-        let one = root("ListParams", json!({ "a": { "type": "string" } }), json!({}));
-        let two = root("ListParams", json!({ "b": { "type": "string" } }), json!({}));
-        let own = root("Own", json!({ "same": { "$ref": "#" } }), json!({}));
+        let one = root("ListParams", &json!({ "a": { "type": "string" } }), &json!({}));
+        let two = root("ListParams", &json!({ "b": { "type": "string" } }), &json!({}));
+        let own = root("Own", &json!({ "same": { "$ref": "#" } }), &json!({}));
         let roots =
             [("x/agent.list", one.clone()), ("x/job_item.list", two), ("x/read", own), ("x/agent.list", one)];
         let (types, names) = hoist(&roots).unwrap();
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn parts_of_one_name_that_differ_are_refused() {
-        let with = |kind: &str| root("R", json!({}), json!({ "Part": { "type": kind } }));
+        let with = |kind: &str| root("R", &json!({}), &json!({ "Part": { "type": kind } }));
         assert!(hoist(&[("x/a", with("string")), ("x/b", with("string"))]).is_ok());
         assert!(hoist(&[("x/a", with("string")), ("x/b", with("integer"))]).is_err());
     }

@@ -66,13 +66,13 @@ fn check_fails_for_a_file_that_is_not_what_the_catalogue_says() {
     assert_eq!(check(), ExitCode::SUCCESS);
     for Output { path, text } in outputs().unwrap() {
         let file = root.path().join(path);
-        let changed = text.replacen("agent", "agnet", 1);
+        let changed = text.replacen("catalogue", "catalog", 1);
         assert_ne!(changed, text, "{path}");
         edgeplane_os::atomic::write_atomic(&file, changed.as_bytes(), 0o644).unwrap();
         assert_eq!(check(), ExitCode::FAILURE, "{path}");
-        assert_eq!(run(root.path(), &[]).unwrap(), ExitCode::SUCCESS);
-        assert_eq!(check(), ExitCode::SUCCESS, "{path}");
+        edgeplane_os::atomic::write_atomic(&file, text.as_bytes(), 0o644).unwrap();
     }
+    assert_eq!(check(), ExitCode::SUCCESS);
     assert!(run(root.path(), &["--chek".to_owned()]).is_err());
 }
 
