@@ -313,6 +313,7 @@ impl Feed {
             id: self.opened.take().unwrap_or_default(),
             state: "ended".to_owned(),
             reason: Some(DAEMON_ENDS.to_owned()),
+            repaired: None,
         };
         write(chunk, None, STATE, &serde_json::to_vec(&state).unwrap_or_default());
     }
