@@ -1,6 +1,7 @@
 //! The generated clients against a real node: the examples of their README files as they stand there, and streams that
 //! go on over the daemon's death.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::print_stderr, reason = "what is not shown is said aloud")]
 
 use std::{
     fs,

@@ -1,5 +1,6 @@
 //! OpenAPI as it is served, against the node that serves it: valid by its own schema, and true.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::print_stderr, reason = "what is not shown is said aloud")]
 
 use std::{
     path::{Path, PathBuf},
