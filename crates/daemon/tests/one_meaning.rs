@@ -6,10 +6,7 @@ mod plain;
 #[path = "one_meaning/script.rs"]
 mod script;
 
-use edgeplane_testkit::{
-    Node, NodeOptions,
-    binding::Subscription,
-};
+use edgeplane_testkit::{Node, NodeOptions, binding::Subscription};
 use edgeplane_types::{Scope, TokenKind};
 use serde_json::{Value, json};
 
@@ -37,7 +34,8 @@ struct Heard {
 
 fn over(choose: usize) -> Option<Heard> {
     let node = Node::start_with(NodeOptions { env: Node::over_http(), ..NodeOptions::default() });
-    let scopes = [Scope::Read, Scope::Signal, Scope::Attach, Scope::Control, Scope::Supervise, Scope::Approve];
+    let scopes =
+        [Scope::Read, Scope::Signal, Scope::Attach, Scope::Control, Scope::Supervise, Scope::Approve];
     let token = node.token("carrier", TokenKind::Operator, &scopes, &[]);
     let mut bindings = node.access(&token.token).bindings();
     if choose >= bindings.len() {
@@ -50,7 +48,8 @@ fn over(choose: usize) -> Option<Heard> {
     run(&mut talk);
     let calls = talk.said;
     assert!(calls.len() >= 60, "the script has {} calls", calls.len());
-    let streams = followed().iter().zip(&mut streams);
+    let followed = followed();
+    let streams = followed.iter().zip(&mut streams);
     let streams = streams.map(|(params, stream)| seen(&node, params, stream.as_mut())).collect();
     Some(Heard { name: binding.name(), calls, streams })
 }

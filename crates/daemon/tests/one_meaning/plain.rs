@@ -5,10 +5,40 @@ use serde_json::{Map, Value};
 
 /// Fields that say when, how long, by which process or in which place of a machine.
 const OF_ITS_OWN: [&str; 34] = [
-    "at", "ts", "accepted_at", "created_at", "updated_at", "expires_at", "started_at", "ended_at", "resolved_at",
-    "next", "next_at", "due_at", "from_at", "since", "sinceMs", "uptime_ms", "took_ms", "ran_ms", "ranMs", "pid",
-    "start", "startTime", "hash", "prev_hash", "signature", "digest", "plan_digest", "body_digest", "key_id",
-    "trace", "trace_id", "traceparent", "cursor", "memory",
+    "at",
+    "ts",
+    "accepted_at",
+    "created_at",
+    "updated_at",
+    "expires_at",
+    "started_at",
+    "ended_at",
+    "resolved_at",
+    "next",
+    "next_at",
+    "due_at",
+    "from_at",
+    "since",
+    "sinceMs",
+    "uptime_ms",
+    "took_ms",
+    "ran_ms",
+    "ranMs",
+    "pid",
+    "start",
+    "startTime",
+    "hash",
+    "prev_hash",
+    "signature",
+    "digest",
+    "plan_digest",
+    "body_digest",
+    "key_id",
+    "trace",
+    "trace_id",
+    "traceparent",
+    "cursor",
+    "memory",
 ];
 
 /// Takes out of an answer what is each node's own.
@@ -24,7 +54,8 @@ pub(crate) fn plain(value: &Value, node: &Node) -> Value {
 fn object(fields: &Map<String, Value>, node: &Node) -> Map<String, Value> {
     let shown = |(name, value): (&String, &Value)| {
         let own = OF_ITS_OWN.contains(&name.as_str()) || name.ends_with("_ms") || name.ends_with("Ms");
-        let value = if own && !value.is_null() { Value::String("<own>".to_owned()) } else { plain(value, node) };
+        let value =
+            if own && !value.is_null() { Value::String("<own>".to_owned()) } else { plain(value, node) };
         (text_of(name, node), value)
     };
     fields.iter().map(shown).collect()

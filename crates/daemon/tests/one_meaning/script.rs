@@ -121,7 +121,10 @@ fn messages(talk: &mut Talk<'_>) {
         "wait": "turn_ended",
     });
     talk.ask("runtime/message.submit", page);
-    talk.ask("runtime/topic.publish", json!({ "topic": "nobody", "parts": [{ "type": "text", "text": "x" }] }));
+    talk.ask(
+        "runtime/topic.publish",
+        json!({ "topic": "nobody", "parts": [{ "type": "text", "text": "x" }] }),
+    );
     talk.ask("runtime/dead_letter.list", json!({}));
 }
 

@@ -54,7 +54,7 @@ impl Actor {
             return Ok(());
         }
         let why = self.overrides().first().map_or_else(String::new, |row| row.reason.clone());
-        let noted = self.step(Input::Hold(wanted), origin, &why).await;
+        let noted = self.step(Vec::new(), Input::Hold(wanted), origin, &why).await;
         // It looks again before its next step, and at the latest then.
         self.holding.look_at = noted.is_err().then(|| Instant::now() + LOOK_AGAIN);
         noted

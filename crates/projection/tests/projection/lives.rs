@@ -298,6 +298,8 @@ impl World {
             origin: None,
             rule: None,
             thread,
+            into_turn: None,
+            fence: None,
             reply_to: None,
             causation: None,
             hops: 0,
