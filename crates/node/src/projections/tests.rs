@@ -1,5 +1,4 @@
 //! Folds over a whole record, however they are cut; and what subscribers share.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use edgeplane_projection::{Definition, Running, Subject, definition::PROJECTIONS};
 use edgeplane_store::{AppendError, Batch, NewEvent, Options, RawEvent, Reader, Store};
