@@ -63,12 +63,14 @@ pub(crate) fn state(talk: &mut dyn Talk, wanted: &str) -> StreamState {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 pub(crate) fn subscribe(talk: &mut dyn Talk, params: Value) -> SubscribeResult {
     let result = talk.ask("stream/subscribe", params.clone());
     serde_json::from_value(result.unwrap_or_else(|error| panic!("{params}: {error}"))).unwrap()
 }
 
 /// The name of the error by which a call is refused.
+#[expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 pub(crate) fn refused(talk: &mut dyn Talk, method: &str, params: Value) -> &'static str {
     match talk.ask(method, params.clone()) {
         Ok(result) => panic!("{method} {params}: {result}"),

@@ -1,8 +1,7 @@
 //! Folds over a whole record, however they are cut; and what subscribers share.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use edgeplane_projection::{Definition, Running, Subject, definition::PROJECTIONS};
-use edgeplane_store::{Batch, NewEvent, Options, RawEvent, Reader, Store};
+use edgeplane_store::{AppendError, Batch, NewEvent, Options, RawEvent, Reader, Store};
 use edgeplane_types::{Fact, MessageId, SessionId, StreamName};
 use edgeplane_wire::api::stream::{Target, TargetKind};
 
@@ -24,8 +23,11 @@ const EVENTS: usize = 100_000;
 /// Agents of the record.
 const AGENTS: usize = 8;
 
-/// Events of one batch.
+/// Events that are read at one go.
 const BATCH: usize = 1_000;
+
+/// Events that wait for the record at a time.
+const TOGETHER: usize = 256;
 
 /// A record of the lives of some agents, with what can be followed in it.
 struct Recorded {
@@ -40,14 +42,23 @@ fn recorded(events: usize) -> Recorded {
     let (store, _) =
         Store::open(dir.path(), &Options { reserve_bytes: 256 << 10, ..Options::STANDARD }).unwrap();
     let world = lives::world(7, AGENTS, events, true);
-    for part in world.record.chunks(BATCH) {
-        let events = part.iter().map(|stored| {
+    for part in world.record.chunks(TOGETHER) {
+        let (done, outcomes) = std::sync::mpsc::channel();
+        for stored in part {
             let edgeplane_types::Event { id, stream, seq: _, ts, actor, cause, consumed, fact } =
                 stored.event.clone();
-            NewEvent { id, stream, ts, actor, cause, consumed, fact }
-        });
-        store.append(Batch { events: events.collect(), ..Batch::default() }).unwrap();
+            let event = NewEvent { id, stream, ts, actor, cause, consumed, fact };
+            let done = done.clone();
+            let told = move |outcome: Result<_, AppendError>| drop(done.send(outcome.map(drop)));
+            store.submit(Batch { events: vec![event], ..Batch::default() }, Box::new(told));
+        }
+        drop(done);
+        // These lives have gaps on purpose, and what does not fit its read models a record does not take.
+        for outcome in outcomes {
+            assert!(matches!(outcome, Ok(()) | Err(AppendError::Refused { .. })), "{outcome:?}");
+        }
     }
+    assert!(store.reader().head_pos().unwrap() > u64::try_from(events / 2).unwrap(), "most of it fits");
     let checkpoints = dir.path().join("projections");
     Recorded { checkpoints, reader: store.reader(), _dir: dir, world }
 }
