@@ -342,6 +342,128 @@ export class RuntimeEpoch extends Group {
   }
 }
 
+/** `runtime/override.*` */
+export class RuntimeOverride extends Group {
+  /**
+   * Decides over agents, above everything that they are meant to do, until it is lifted: ends or suspends them.
+   *
+   * `runtime/override.apply`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * invalid_params, not_found, unsupported, quota_exhausted.
+   */
+  apply(params: t.ApplyOverrideParams, options?: Options): Promise<t.OverrideResult> {
+    return this.call("runtime/override.apply", params, "again", options);
+  }
+
+  /**
+   * Takes a decision over agents back; what it ended or suspended goes on if nothing else holds it.
+   *
+   * `runtime/override.lift`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * invalid_params, not_found.
+   */
+  lift(params: t.LiftOverrideParams, options?: Options): Promise<t.OverrideResult> {
+    return this.call("runtime/override.lift", params, "same", options);
+  }
+
+  /**
+   * Lists decisions over agents.
+   *
+   * `runtime/override.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.ListOverridesParams = {}, options?: Options): Promise<t.OverridesResult> {
+    return this.call("runtime/override.list", params, "safe", options);
+  }
+
+  /**
+   * Shows a decision over agents.
+   *
+   * `runtime/override.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.OverrideParams, options?: Options): Promise<t.OverrideView> {
+    return this.call("runtime/override.get", params, "safe", options);
+  }
+}
+
+/** `runtime/process.*` */
+export class RuntimeProcess extends Group {
+  /**
+   * Lists the processes that an agent's program had the node run.
+   *
+   * `runtime/process.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * invalid_params, not_found.
+   */
+  list(params: t.ListProcessesParams, options?: Options): Promise<t.ProcessesResult> {
+    return this.call("runtime/process.list", params, "safe", options);
+  }
+
+  /**
+   * Shows a process, with the beginning and the end of its output.
+   *
+   * `runtime/process.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.ProcessParams, options?: Options): Promise<t.AgentProcess> {
+    return this.call("runtime/process.get", params, "safe", options);
+  }
+
+  /**
+   * Ends a process that an agent's program had the node run.
+   *
+   * `runtime/process.terminate`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, unavailable.
+   */
+  terminate(params: t.TerminateParams, options?: Options): Promise<t.AgentProcess> {
+    return this.call("runtime/process.terminate", params, "same", options);
+  }
+}
+
+/** `runtime/environment.*` */
+export class RuntimeEnvironment extends Group {
+  /**
+   * Shows what surrounds an agent's program, as it is applied: folder, user, variables by name, limits, what is missing.
+   *
+   * `runtime/environment.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  get(params: t.AgentParams, options?: Options): Promise<t.EnvironmentView> {
+    return this.call("runtime/environment.get", params, "safe", options);
+  }
+}
+
+/** `runtime/host.*` */
+export class RuntimeHost extends Group {
+  /**
+   * Lists the machines that this node knows: its own.
+   *
+   * `runtime/host.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * none.
+   */
+  list(params: t.ListHostsParams = {}, options?: Options): Promise<t.HostsResult> {
+    return this.call("runtime/host.list", params, "safe", options);
+  }
+
+  /**
+   * Shows a machine: capacity, load, what it allows, agents by phase, what is left.
+   *
+   * `runtime/host.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.HostParams, options?: Options): Promise<t.HostView> {
+    return this.call("runtime/host.get", params, "safe", options);
+  }
+}
+
 /** `runtime/inbox.*` */
 export class RuntimeInbox extends Group {
   /**
@@ -387,7 +509,7 @@ export class RuntimeMessage extends Group {
    * a repetition without a key changes nothing. Errors of its own:
    * not_found.
    */
-  verify(params: t.MessageParams, options?: Options): Promise<t.VerifyResult> {
+  verify(params: t.MessageParams, options?: Options): Promise<t.MessageVerifyResult> {
     return this.call("runtime/message.verify", params, "safe", options);
   }
 
@@ -623,6 +745,10 @@ export class Runtime extends Group {
   readonly agent: RuntimeAgent;
   readonly retirement: RuntimeRetirement;
   readonly epoch: RuntimeEpoch;
+  readonly override: RuntimeOverride;
+  readonly process: RuntimeProcess;
+  readonly environment: RuntimeEnvironment;
+  readonly host: RuntimeHost;
   readonly inbox: RuntimeInbox;
   readonly message: RuntimeMessage;
   readonly topic: RuntimeTopic;
@@ -641,6 +767,10 @@ export class Runtime extends Group {
     this.agent = new RuntimeAgent(caller);
     this.retirement = new RuntimeRetirement(caller);
     this.epoch = new RuntimeEpoch(caller);
+    this.override = new RuntimeOverride(caller);
+    this.process = new RuntimeProcess(caller);
+    this.environment = new RuntimeEnvironment(caller);
+    this.host = new RuntimeHost(caller);
     this.inbox = new RuntimeInbox(caller);
     this.message = new RuntimeMessage(caller);
     this.topic = new RuntimeTopic(caller);
@@ -713,13 +843,345 @@ export class ConversationAction extends Group {
   }
 }
 
+/** `conversation/session.*` */
+export class ConversationSession extends Group {
+  /**
+   * Makes a further session of an agent, with its first thread.
+   *
+   * `conversation/session.create`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+   */
+  create(params: t.SessionCreateParams = {}, options?: Options): Promise<t.SessionEntry> {
+    return this.call("conversation/session.create", params, "again", options);
+  }
+
+  /**
+   * Shows a session.
+   *
+   * `conversation/session.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.SessionParams, options?: Options): Promise<t.SessionEntry> {
+    return this.call("conversation/session.get", params, "safe", options);
+  }
+
+  /**
+   * Lists sessions.
+   *
+   * `conversation/session.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.SessionListParams = {}, options?: Options): Promise<t.SessionListResult> {
+    return this.call("conversation/session.list", params, "safe", options);
+  }
+
+  /**
+   * Lets a session and its threads take no turns any more; their history stays.
+   *
+   * `conversation/session.archive`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, version_conflict, storage_full.
+   */
+  archive(params: t.SessionArchiveParams, options?: Options): Promise<t.SessionEntry> {
+    return this.call("conversation/session.archive", params, "same", options);
+  }
+}
+
+/** `conversation/thread.*` */
+export class ConversationThread extends Group {
+  /**
+   * Makes a thread.
+   *
+   * `conversation/thread.create`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+   */
+  create(params: t.ThreadCreateParams = {}, options?: Options): Promise<t.ThreadView> {
+    return this.call("conversation/thread.create", params, "again", options);
+  }
+
+  /**
+   * Shows a thread.
+   *
+   * `conversation/thread.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.ThreadParams = {}, options?: Options): Promise<t.ThreadView> {
+    return this.call("conversation/thread.get", params, "safe", options);
+  }
+
+  /**
+   * Lists threads.
+   *
+   * `conversation/thread.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.ThreadListParams = {}, options?: Options): Promise<t.ThreadListResult> {
+    return this.call("conversation/thread.list", params, "safe", options);
+  }
+
+  /**
+   * Calls a thread something else.
+   *
+   * `conversation/thread.update`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, version_conflict, storage_full.
+   */
+  update(params: t.ThreadUpdateParams, options?: Options): Promise<t.ThreadView> {
+    return this.call("conversation/thread.update", params, "same", options);
+  }
+
+  /**
+   * Lets a thread take no turns any more; its history stays.
+   *
+   * `conversation/thread.archive`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, version_conflict, storage_full.
+   */
+  archive(params: t.ThreadArchiveParams, options?: Options): Promise<t.ThreadView> {
+    return this.call("conversation/thread.archive", params, "same", options);
+  }
+
+  /**
+   * Tells what happens in a thread now.
+   *
+   * `conversation/thread.read`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  read(params: t.ThreadParams = {}, options?: Options): Promise<t.ThreadReadResult> {
+    return this.call("conversation/thread.read", params, "safe", options);
+  }
+
+  /**
+   * Tells what a crash or a stop left uncertain in a thread, and what can be done.
+   *
+   * `conversation/thread.resume`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  resume(params: t.ThreadParams = {}, options?: Options): Promise<t.ThreadResumeResult> {
+    return this.call("conversation/thread.resume", params, "safe", options);
+  }
+
+  /**
+   * Makes a thread that goes on from a turn of another one.
+   *
+   * `conversation/thread.fork`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+   */
+  fork(params: t.ThreadForkParams, options?: Options): Promise<t.ThreadView> {
+    return this.call("conversation/thread.fork", params, "again", options);
+  }
+
+  /**
+   * Takes the last turns of a thread out of its history, and lets its program begin anew without them.
+   *
+   * `conversation/thread.rollback`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, version_conflict, too_large, unsupported, storage_full.
+   */
+  rollback(params: t.ThreadRollbackParams, options?: Options): Promise<t.ThreadRollbackResult> {
+    return this.call("conversation/thread.rollback", params, "same", options);
+  }
+}
+
+/** `conversation/turn.*` */
+export class ConversationTurn extends Group {
+  /**
+   * Begins a turn: says something to an agent in a thread.
+   *
+   * `conversation/turn.start`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, storage_full.
+   */
+  start(params: t.TurnStartParams, options?: Options): Promise<t.TurnStartResult> {
+    return this.call("conversation/turn.start", params, "again", options);
+  }
+
+  /**
+   * Says something into a turn that runs.
+   *
+   * `conversation/turn.steer`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_state, unsupported, too_large, backpressure, idempotency_mismatch, policy_blocked, storage_full.
+   */
+  steer(params: t.TurnSteerParams, options?: Options): Promise<t.TurnStartResult> {
+    return this.call("conversation/turn.steer", params, "again", options);
+  }
+
+  /**
+   * Asks for the end of a turn.
+   *
+   * `conversation/turn.interrupt`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, unsupported, permission_denied, storage_full.
+   */
+  interrupt(params: t.TurnInterruptParams, options?: Options): Promise<t.TurnInterruptResult> {
+    return this.call("conversation/turn.interrupt", params, "same", options);
+  }
+
+  /**
+   * Shows a turn.
+   *
+   * `conversation/turn.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.TurnParams, options?: Options): Promise<t.TurnView> {
+    return this.call("conversation/turn.get", params, "safe", options);
+  }
+
+  /**
+   * Lists turns.
+   *
+   * `conversation/turn.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.TurnListParams = {}, options?: Options): Promise<t.TurnListResult> {
+    return this.call("conversation/turn.list", params, "safe", options);
+  }
+}
+
+/** `conversation/item.*` */
+export class ConversationItem extends Group {
+  /**
+   * Lists the items of a turn or a thread.
+   *
+   * `conversation/item.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.ItemListParams = {}, options?: Options): Promise<t.ItemListResult> {
+    return this.call("conversation/item.list", params, "safe", options);
+  }
+}
+
+/** `conversation/queue.*` */
+export class ConversationQueue extends Group {
+  /**
+   * Lists the turns that wait, in the order of delivery.
+   *
+   * `conversation/queue.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.QueueListParams = {}, options?: Options): Promise<t.QueueResult> {
+    return this.call("conversation/queue.list", params, "safe", options);
+  }
+
+  /**
+   * Takes a waiting turn out of the queue.
+   *
+   * `conversation/queue.remove`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, storage_full.
+   */
+  remove(params: t.QueueRemoveParams, options?: Options): Promise<t.TurnView> {
+    return this.call("conversation/queue.remove", params, "same", options);
+  }
+
+  /**
+   * Puts a waiting turn before all others that wait.
+   *
+   * `conversation/queue.promote`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, storage_full.
+   */
+  promote(params: t.TurnParams, options?: Options): Promise<t.QueueResult> {
+    return this.call("conversation/queue.promote", params, "same", options);
+  }
+}
+
+/** `conversation/output.*` */
+export class ConversationOutput extends Group {
+  /**
+   * Reads what a turn came to.
+   *
+   * `conversation/output.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.OutputParams, options?: Options): Promise<t.OutputView> {
+    return this.call("conversation/output.get", params, "safe", options);
+  }
+
+  /**
+   * Lists what turns came to.
+   *
+   * `conversation/output.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.OutputListParams = {}, options?: Options): Promise<t.OutputListResult> {
+    return this.call("conversation/output.list", params, "safe", options);
+  }
+}
+
+/** `conversation/delivery.*` */
+export class ConversationDelivery extends Group {
+  /**
+   * Hands an output over.
+   *
+   * `conversation/delivery.create`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, conflict, storage_full.
+   */
+  create(params: t.DeliveryCreateParams, options?: Options): Promise<t.DeliveryView> {
+    return this.call("conversation/delivery.create", params, "again", options);
+  }
+
+  /**
+   * Says that an output that was handed over is there.
+   *
+   * `conversation/delivery.ack`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, storage_full.
+   */
+  ack(params: t.DeliveryParams, options?: Options): Promise<t.DeliveryView> {
+    return this.call("conversation/delivery.ack", params, "same", options);
+  }
+
+  /**
+   * Lists deliveries.
+   *
+   * `conversation/delivery.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.DeliveryListParams = {}, options?: Options): Promise<t.DeliveryListResult> {
+    return this.call("conversation/delivery.list", params, "safe", options);
+  }
+}
+
 /** `conversation/*` */
 export class Conversation extends Group {
   readonly action: ConversationAction;
+  readonly session: ConversationSession;
+  readonly thread: ConversationThread;
+  readonly turn: ConversationTurn;
+  readonly item: ConversationItem;
+  readonly queue: ConversationQueue;
+  readonly output: ConversationOutput;
+  readonly delivery: ConversationDelivery;
 
   constructor(caller: Caller) {
     super(caller);
     this.action = new ConversationAction(caller);
+    this.session = new ConversationSession(caller);
+    this.thread = new ConversationThread(caller);
+    this.turn = new ConversationTurn(caller);
+    this.item = new ConversationItem(caller);
+    this.queue = new ConversationQueue(caller);
+    this.output = new ConversationOutput(caller);
+    this.delivery = new ConversationDelivery(caller);
   }
 }
 
@@ -937,30 +1399,79 @@ export class Memory extends Group {
   }
 }
 
-/** `stream/*` */
-export class Stream extends Group {
-
-  constructor(caller: Caller) {
-    super(caller);
+/** `stream/projection.*` */
+export class StreamProjection extends Group {
+  /**
+   * Lists projections.
+   *
+   * `stream/projection.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * none.
+   */
+  list(params: t.Empty = {}, options?: Options): Promise<t.ProjectionsResult> {
+    return this.call("stream/projection.list", params, "safe", options);
   }
 
   /**
-   * Reads events of the record.
+   * Shows the state of a projection of a target.
    *
-   * `stream/read`: reads; a token needs: `read`;
+   * `stream/projection.get`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
    * not_found.
    */
-  read(params: t.ReadParams = {}, options?: Options): Promise<t.ReadResult> {
-    return this.call("stream/read", params, "safe", options);
+  get(params: t.ProjectionParams, options?: Options): Promise<t.ProjectionView> {
+    return this.call("stream/projection.get", params, "safe", options);
   }
 
   /**
-   * Follows events of the record; they come as `stream/event` notifications.
+   * Drops what is kept of projections and makes them anew from the first event; progress comes as `core/progress`.
+   *
+   * `stream/projection.rebuild`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found.
+   */
+  rebuild(params: t.ProjectionsParams = {}, options?: Options): Promise<t.RebuildResult> {
+    return this.call("stream/projection.rebuild", params, "same", options);
+  }
+
+  /**
+   * Makes projections anew from the first event and compares them with what is kept.
+   *
+   * `stream/projection.verify`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  verify(params: t.ProjectionsParams = {}, options?: Options): Promise<t.ProjectionVerifyResult> {
+    return this.call("stream/projection.verify", params, "safe", options);
+  }
+}
+
+/** `stream/*` */
+export class Stream extends Group {
+  readonly projection: StreamProjection;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.projection = new StreamProjection(caller);
+  }
+
+  /**
+   * Reads what a projection of the record says, from any point: events of the log, or what was made of them.
+   *
+   * `stream/replay`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, replay_gap.
+   */
+  replay(params: t.ReplayParams = {}, options?: Options): Promise<t.ReplayResult> {
+    return this.call("stream/replay", params, "safe", options);
+  }
+
+  /**
+   * Follows a projection of the record; what it says comes as `stream/event` notifications, and how the subscription is as `stream/state`.
    *
    * `stream/subscribe`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
+   * not_found, replay_gap, quota_exhausted.
    */
   subscribe(params: t.SubscribeParams = {}, options?: Options): Promise<t.SubscribeResult> {
     return this.call("stream/subscribe", params, "safe", options);
@@ -975,6 +1486,28 @@ export class Stream extends Group {
    */
   unsubscribe(params: t.SubscriptionParams, options?: Options): Promise<t.Empty> {
     return this.call("stream/unsubscribe", params, "safe", options);
+  }
+
+  /**
+   * Tells how far a subscriber has come; with `max_inflight` it makes room for more.
+   *
+   * `stream/ack`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  ack(params: t.AckParams, options?: Options): Promise<t.AckResult> {
+    return this.call("stream/ack", params, "safe", options);
+  }
+
+  /**
+   * Shows the subscriptions of this connection.
+   *
+   * `stream/status`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  status(params: t.SubscriptionStatusParams = {}, options?: Options): Promise<t.SubscriptionStatusResult> {
+    return this.call("stream/status", params, "safe", options);
   }
 }
 
@@ -992,13 +1525,61 @@ export class EvidenceAudit extends Group {
   }
 }
 
+/** `evidence/pack.*` */
+export class EvidencePack extends Group {
+  /**
+   * Makes a signed pack of what the record says of an agent, a thread, a turn, a message or the node.
+   *
+   * `evidence/pack.export`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * invalid_params, not_found, too_large, unavailable, storage_full.
+   */
+  export(params: t.PackParams, options?: Options): Promise<t.PackResult> {
+    return this.call("evidence/pack.export", params, "again", options);
+  }
+}
+
+/** `evidence/replay.*` */
+export class EvidenceReplay extends Group {
+  /**
+   * Tells what is needed to run a turn again and to judge what comes of it.
+   *
+   * `evidence/replay.export`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  export(params: t.CaseExportParams, options?: Options): Promise<t.CaseExportResult> {
+    return this.call("evidence/replay.export", params, "safe", options);
+  }
+}
+
+/** `evidence/gap.*` */
+export class EvidenceGap extends Group {
+  /**
+   * Lists what the record cannot show, and why.
+   *
+   * `evidence/gap.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.GapsParams = {}, options?: Options): Promise<t.GapsResult> {
+    return this.call("evidence/gap.list", params, "safe", options);
+  }
+}
+
 /** `evidence/*` */
 export class Evidence extends Group {
   readonly audit: EvidenceAudit;
+  readonly pack: EvidencePack;
+  readonly replay: EvidenceReplay;
+  readonly gap: EvidenceGap;
 
   constructor(caller: Caller) {
     super(caller);
     this.audit = new EvidenceAudit(caller);
+    this.pack = new EvidencePack(caller);
+    this.replay = new EvidenceReplay(caller);
+    this.gap = new EvidenceGap(caller);
   }
 }
 

@@ -3,6 +3,24 @@
 /** Any value of JSON. */
 export type Json = unknown;
 
+/** Tells how far a subscriber has come. Exactly one of `n` and `cursor` is given. */
+export interface AckParams {
+  /** Which subscription. */
+  subscription_id: SubscriptionId;
+  /** The number of an entry; it and everything before it is done with. */
+  n?: number | null;
+  /** The cursor of that entry. */
+  cursor?: string | null;
+}
+
+/** What a subscriber has told to be done with. */
+export interface AckResult {
+  /** Everything up to here. */
+  acked: number;
+  /** Entries that are on their way. */
+  inflight: number;
+}
+
 /** Something that waits for a person. */
 export interface Action {
   /** Its id. */
@@ -168,6 +186,28 @@ export interface AdaptersResult {
   folder: string;
 }
 
+/** What an override, or its end, did to one agent. */
+export interface Affected {
+  /** The agent's name. */
+  agent: string;
+  /** Its id. */
+  agent_id: AgentId;
+  /** Where it was. */
+  before: Phase;
+  /** Where it was when the answer was given; it may be on its way still. */
+  after?: Phase | null;
+  /** What could not be done to it. */
+  error?: AffectedError | null;
+}
+
+/** Why an override could not do to an agent what it says. */
+export interface AffectedError {
+  /** The error's name, as methods answer it. */
+  name: string;
+  /** What is the matter, and what was done instead. */
+  message: string;
+}
+
 export type AgentId = string;
 
 /** Lists agents. */
@@ -193,6 +233,58 @@ export type AgentName = string;
 export interface AgentParams {
   /** Name or id. */
   agent: string;
+}
+
+/** A process that an agent's program had the node run. */
+export interface AgentProcess {
+  /** Its id. */
+  process_id: ProcessId;
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** The epoch in which it was run. */
+  epoch: Epoch;
+  /** How it is. */
+  status: ProcessStatus;
+  /** Program and arguments, shortened. */
+  command: string;
+  /** Its folder. */
+  cwd: string;
+  /** The names of the variables that its program asked for; values are in no record. */
+  variables: Array<string>;
+  /** What the words that led to it weigh. */
+  authority: Authority;
+  /** When it began. */
+  started_at: Timestamp;
+  /** The message in whose turn it was run. */
+  message_id?: MessageId | null;
+  /** The turn in which it was run. */
+  turn_id?: TurnId | null;
+  /** When its end was known. */
+  ended_at?: Timestamp | null;
+  /** How it ended. */
+  exit?: ExitStatus | null;
+  /** Why it could not be run, or why its end is not known. */
+  reason?: string | null;
+  /** Whether somebody asked for its end. */
+  terminating?: boolean;
+  /** What it wrote, if that was asked for. */
+  output?: ProcessOutput | null;
+}
+
+/** How it is with an agent. */
+export interface AgentState {
+  /** Its name. */
+  name: AgentName;
+  /** Where it is in its life. */
+  phase: Phase;
+  /** Its newest epoch. */
+  epoch: Epoch;
+  /** How much of the former context that epoch began with. */
+  continuity: Continuity;
+  /** Why it is not as it should be. */
+  reason?: string | null;
 }
 
 /** Where an agent stands. */
@@ -235,6 +327,8 @@ export interface AgentStatus {
   healthy?: boolean | null;
   /** The hooks of its program, where its adapter names some. */
   hooks?: HooksView | null;
+  /** The overrides that hold it, newest first. */
+  overrides?: Array<OverrideMark>;
   /** Its replicas, if it is a set of agents that share its name. */
   replicas?: ReplicasView | null;
   /** The name of the set whose replica it is. */
@@ -291,6 +385,20 @@ export interface AppliedSchedule {
   name: AgentName;
   /** What changed. */
   change: Change;
+}
+
+/** Decides over agents. */
+export interface ApplyOverrideParams {
+  /** Which agents, those to come included: `{"node": true}`, `{"agents": [names]}` or `{"labels": {key: value}}`. */
+  scope: OverrideScope;
+  /** What is done to them. */
+  kind: WantedKind;
+  /** Why, for the record and for whoever finds an agent held. */
+  reason: string;
+  /** After how many milliseconds it lifts itself; never without. */
+  expires_in_ms?: number | null;
+  /** How long the answer may wait for agents to come to rest, in milliseconds; 5,000 without. */
+  wait_ms?: number | null;
 }
 
 /** Declares agents or changes what is declared. All or nothing. */
@@ -497,6 +605,25 @@ export interface Belonging {
   names?: Array<string>;
 }
 
+/** A part of an item's content. */
+export type Block = BlockText | BlockData;
+
+/** Words. */
+export interface BlockText {
+  type: "text";
+  /** The words; of a message as its session saw it, with header and fence. */
+  text: string;
+  /** Whether there is more of it than is shown: at most 16 KiB are. */
+  is_cut?: boolean;
+}
+
+/** A value. */
+export interface BlockData {
+  type: "data";
+  /** Any JSON value; long texts in it are shortened. */
+  data: Json;
+}
+
 /** Sends a message to every agent whose labels have these values. */
 export interface BroadcastParams {
   /** What to say. */
@@ -525,6 +652,54 @@ export interface CallerView {
   agent_id?: AgentId | null;
   /** What else is to be said of it. */
   note?: string | null;
+}
+
+/** What a machine has. */
+export interface CapacityView {
+  /** Thousandths of processors that the daemon may use. */
+  cpu_milli: number;
+  /** Bytes of memory; nothing if the kernel does not tell. */
+  memory_bytes?: number | null;
+}
+
+/** Names a turn. */
+export interface CaseExportParams {
+  /** Which. */
+  turn_id: TurnId;
+}
+
+/** What is needed to run a turn again and to judge what comes of it. */
+export interface CaseExportResult {
+  /** `edgeplane-replay/1`. */
+  format: string;
+  /** The turn. */
+  turn_id: TurnId;
+  /** The message that began it. */
+  message_id: MessageId;
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** What it was given: the envelope and, unless it was erased, the content. */
+  input: Json;
+  /** How it was given: driver, mode, priority, program. */
+  options: Json;
+  /** What it had before it, by reference: manifest, session, memory, recording. */
+  context: Json;
+  /** What it had at hand, by reference. */
+  inventory: Json;
+  /** What came of it then, by digest. */
+  expected: Json;
+  /** Where the record says so. */
+  evidence: Json;
+  /** What people or programs noted of it; EdgePlane notes nothing. */
+  grader_notes: Array<string>;
+  /** What of each kind of signal is in it. */
+  signals: Array<SignalView>;
+  /** What is missing, and why. */
+  known_gaps: Array<GapView>;
+  /** SHA-256 of the case in its one spelling, without this field. */
+  digest: string;
 }
 
 /** What changed about a declaration. */
@@ -633,6 +808,22 @@ export interface ContentOrigin {
   retrieved_at?: Timestamp | null;
 }
 
+/** Whether a program has a context for this alone. */
+export type Context =
+  /** The agent's program has no other session or thread. */
+  | "own"
+  /** The agent's program has one live context in each epoch, and all its threads share it. Their turns never overlap. */
+  | "shared";
+
+/** What a rollback makes of a program's context. A program cannot forget. */
+export type ContextRebuilt =
+  /** Nothing was taken out, so nothing is done. */
+  | "not"
+  /** Its epoch ends, and the next one begins anew, without its former session. */
+  | "now"
+  /** It does not run: its next epoch begins anew. */
+  | "at_next_start";
+
 /** How much of the former context a new epoch has. */
 export type Continuity =
   /** The program resumed its own session. */
@@ -704,6 +895,36 @@ export interface DeleteParams {
   if_version?: number | null;
 }
 
+/** Hands an output over. */
+export interface DeliveryCreateParams {
+  /** What to hand over. */
+  output_id: OutputId;
+  /** To whom. */
+  destination: DestinationParam;
+  /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against doing it twice. */
+  delivery_id?: DeliveryId | null;
+}
+
+export type DeliveryId = string;
+
+/** Lists deliveries. */
+export interface DeliveryListParams {
+  /** Those of an agent's outputs and to that agent, by name or id. */
+  agent?: string | null;
+  /** Most to list, at most 500. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: number;
+}
+
+/** Deliveries. */
+export interface DeliveryListResult {
+  /** In the order in which they were asked for. */
+  items: Array<DeliveryView>;
+  /** What to give as `cursor` to read on, if there is more. */
+  next?: number | null;
+}
+
 /** How a message meets a running turn. */
 export type DeliveryMode =
   /** After the turn. */
@@ -712,6 +933,53 @@ export type DeliveryMode =
   | "steer"
   /** Ends the turn. */
   | "interrupt";
+
+/** Names a delivery. */
+export interface DeliveryParams {
+  /** Its id. */
+  delivery_id: DeliveryId;
+}
+
+/** How far a delivery is. */
+export type DeliveryState =
+  /** It is not there yet. */
+  | "pending"
+  /** The agent's program was given it. */
+  | "delivered"
+  /** The agent's program acted on it, or who was to have it says that they do. */
+  | "acknowledged"
+  /** It came to nothing. */
+  | "failed";
+
+/** A delivery. */
+export interface DeliveryView {
+  /** Its id. */
+  delivery_id: DeliveryId;
+  /** What is handed over. */
+  output_id: OutputId;
+  /** SHA-256 of it. */
+  output_digest: string;
+  /** The agent whose words it is. */
+  from: string;
+  /** What it weighs at most. */
+  authority: Authority;
+  /** How far it is. */
+  state: DeliveryState;
+  /** When it was asked for. */
+  created_at: Timestamp;
+  /** The agent that gets it. */
+  to_agent?: string | null;
+  /** The message by which it does. */
+  message_id?: MessageId | null;
+  /** Who comes for it. */
+  to_principal?: SafeLabel | null;
+  /** Why it is no further. */
+  reason?: string | null;
+  /** Who acknowledged it. */
+  acknowledged_by?: SafeLabel | null;
+  /** When it was acknowledged. */
+  acknowledged_at?: Timestamp | null;
+}
 
 /** Asks which methods there are. */
 export interface DescribeParams {
@@ -738,6 +1006,21 @@ export type Desired =
   /** Ended for good: its name becomes free as soon as nothing of it is left. */
   | "retired";
 
+/** Who is to have an output. */
+export type DestinationParam = DestinationParamAgent | DestinationParamCaller;
+
+/** An agent: it gets a message with the words, which weighs no more than they do. */
+export interface DestinationParamAgent {
+  to: "agent";
+  /** Name or id. */
+  agent: string;
+}
+
+/** The caller: it waits until they acknowledge it. */
+export interface DestinationParamCaller {
+  to: "caller";
+}
+
 /** Names an attachment. */
 export interface DetachParams {
   /** Its id. */
@@ -750,6 +1033,15 @@ export type Detail =
   | "everything"
   /** What was said: messages, answers and remarks. */
   | "words";
+
+/** What became of a turn at once. */
+export type Disposition =
+  /** It is on its way to the program, or there. */
+  | "started"
+  /** It waits. */
+  | "queued"
+  /** It goes into the turn that runs, and is none of its own. */
+  | "steered";
 
 /** A file of manifests, as text: the node itself says where it is wrong. */
 export interface Document {
@@ -843,6 +1135,10 @@ export interface Envelope {
   rule?: SafeLabel | null;
   /** The thread it belongs to. */
   thread?: ThreadId | null;
+  /** The open turn it goes into. It is part of that turn and none of its own, and comes to nothing if that is over. */
+  into_turn?: TurnId | null;
+  /** What its fence ends with, by the node's choice, where its sender chose its id. Else its id says it. */
+  fence?: SafeLabel | null;
   /** The message it answers. */
   reply_to?: MessageId | null;
   /** The message that made its sender send it. */
@@ -853,6 +1149,52 @@ export interface Envelope {
   idempotency_key?: string | null;
   /** W3C trace context. */
   traceparent?: string | null;
+}
+
+/** What surrounds an agent's program. */
+export interface EnvironmentView {
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** The epoch that lives, or the last one. */
+  epoch: Epoch;
+  /** Where the agent stands. */
+  phase: Phase;
+  /** When this was looked at. */
+  as_of: Timestamp;
+  /** `epoch` if it was read from what runs, `manifest` if nothing runs and it is what the next epoch gets. */
+  source: string;
+  /** Whether what runs was started with another manifest than the one that is shown here. */
+  stale: boolean;
+  /** The folder that its program begins in. */
+  cwd: string;
+  /** Further folders that it was given. */
+  additional_roots: Array<string>;
+  /** The shell of its user. */
+  shell: string;
+  /** The operating system. */
+  os: string;
+  /** The processor's architecture. */
+  arch: string;
+  /** As whom it runs. */
+  user: UserView;
+  /** The names of its variables; values are never told. */
+  variables: Array<string>;
+  /** What keeps it in. */
+  sandbox: SandboxView;
+  /** What its processes may use together, and each of them. */
+  limits: Array<LimitView>;
+  /** What it may reach: `host` is all that the machine may. */
+  network: string;
+  /** What keeps its epochs: `shim`. */
+  substrate: string;
+  /** How messages become what its program reads. */
+  driver: string;
+  /** Its program. */
+  program: string;
+  /** The program's own word for what it is, with its version. */
+  version: string;
 }
 
 /** One shim's life under an agent: a number that only grows, and the fencing token of every effect. */
@@ -898,6 +1240,8 @@ export interface ErrorData {
   hint?: string | null;
   /** Everything that is wrong, where it is more than one thing. */
   violations?: Array<Json>;
+  /** Of a `replay_gap`: what can be had instead of what is gone. */
+  gap?: Gap | null;
 }
 
 /** What went wrong, as a name that programs may rely on. */
@@ -961,14 +1305,6 @@ export type ErrorName =
 
 export type EventId = string;
 
-/** An event with its place in the record. */
-export interface EventView {
-  /** Its place on the node. */
-  pos: number;
-  /** Its hash, lower-case hexadecimal. */
-  hash: string;
-}
-
 /** By what means something is known, from strongest to weakest. */
 export type Evidence =
   /** The kernel said so. */
@@ -985,6 +1321,9 @@ export type Evidence =
   | "silence"
   /** The best that this machine allows; not proof. */
   | "best_effort";
+
+/** How a process ended. */
+export type ExitStatus = Record<string, Json> | Record<string, Json> | "unknown";
 
 /** A request that is only imagined. */
 export interface ExplainParams {
@@ -1024,6 +1363,57 @@ export interface ExplainResult {
   rate_per_minute?: number | null;
   /** Most bytes of content. */
   bytes_max?: number | null;
+}
+
+/** Where reading begins, if it is not behind a number or a cursor. */
+export type From =
+  /** At the oldest there is. */
+  | "start"
+  /** Behind the newest there is. */
+  | "latest";
+
+/** What can be had of a stream instead of what was asked for. */
+export interface Gap {
+  /** The oldest number that there is. */
+  oldest_seq: number;
+  /** The number that a snapshot would stand for, behind which the stream goes on without a gap. */
+  snapshot_seq: number;
+  /** The version of the projection that is served. */
+  projection_version: number;
+}
+
+/** Something that the record cannot show. */
+export interface GapView {
+  /** `recording_gap`, `recording_pruned`, `unsealed_segment`, `ambiguous_message`, `unobservable`, `unseen_end`, `unseen_command_end`, `storage_full`, `erased_body`. */
+  kind: string;
+  /** Why. */
+  reason: string;
+  /** The stream that it is known from; nothing for a body of which the stream is not known. */
+  stream?: string | null;
+  /** The event that it is known from. */
+  seq?: number | null;
+  /** Since when. */
+  from?: Timestamp | null;
+  /** Until when; open without, where it is a stretch of time. */
+  to?: Timestamp | null;
+  /** The epoch. */
+  epoch?: Epoch | null;
+  /** What is concerned: a message, a process, a digest, a segment, a range of an output. */
+  subject?: string | null;
+}
+
+/** Whose gaps to list. */
+export interface GapsParams {
+  /** Of this agent: name or id, also of one that is retired; of the node and all its agents without. */
+  agent?: string | null;
+}
+
+/** What is missing. */
+export interface GapsResult {
+  /** By stream, then in the order in which it came to be. */
+  items: Array<GapView>;
+  /** Whether there is more than is told. */
+  truncated: boolean;
 }
 
 /** Version of what is wanted of an agent: grows with each change of its manifest or desire. */
@@ -1098,6 +1488,46 @@ export interface HooksView {
   asks?: string | null;
 }
 
+/** Names a host. */
+export interface HostParams {
+  /** Name or id of its node. */
+  host: string;
+}
+
+/** A machine on which agents live. */
+export interface HostView {
+  /** Its node. */
+  host_id: NodeId;
+  /** Its node's name. */
+  name: NodeName;
+  /** `ready`, `held` under an override over the whole node, `storage_full` or `damaged`. */
+  status: string;
+  /** What it is: `os`, `arch` and `node`. */
+  labels: Record<string, string>;
+  /** The kernel's release. */
+  kernel: string;
+  /** What tells this start of the machine from others. */
+  boot_id: string;
+  /** What the machine has. */
+  capacity: CapacityView;
+  /** What is in use of it now, by whomever. */
+  load: LoadView;
+  /** What is left when each agent that may live takes all that its limits allow. */
+  left: LeftView;
+  /** How many agents are in each phase. */
+  agents: Record<string, number>;
+  /** What the machine allows, as `doctor` shows it. */
+  features: Array<Check>;
+  /** When this was looked at. */
+  as_of: Timestamp;
+}
+
+/** Hosts. */
+export interface HostsResult {
+  /** This machine; a node that belongs to no fleet knows no other. */
+  items: Array<HostView>;
+}
+
 /** All seven identities in one place. */
 export interface Identities {
   /** Which executable, where, under which supervisor. */
@@ -1130,6 +1560,16 @@ export interface InboxParams {
 export interface InboxResult {
   /** Waiting ones in the order of their delivery; with `all`, in the order of arrival. */
   items: Array<MessageView>;
+}
+
+/** Something that went wrong. */
+export interface Incident {
+  /** The turn. */
+  turn_id: TurnId;
+  /** What became of it. */
+  state: TurnState;
+  /** Why. */
+  reason?: string | null;
 }
 
 /** The way a message came in. */
@@ -1197,7 +1637,42 @@ export interface InstallStep {
   took_ms: number;
 }
 
+/** What became of a request for the end of a turn. */
+export type InterruptOutcome =
+  /** It is durable that the turn is to end, and its program is asked. A turn that waited is over with that. */
+  | "accepted"
+  /** The turn was over already. */
+  | "no_op";
+
+/** That somebody asked for the end of a turn. */
+export interface InterruptView {
+  /** When. */
+  at: Timestamp;
+  /** Why. */
+  reason: string;
+}
+
 export type ItemId = string;
+
+/** Lists the items of a turn or a thread. */
+export interface ItemListParams {
+  /** Those of a turn. */
+  turn_id?: TurnId | null;
+  /** Those of a thread; what was rolled back is left out. */
+  thread_id?: ThreadId | null;
+  /** Behind this number in the agent's stream. */
+  after?: number;
+  /** Most to list, at most 500. Long ones may make it fewer. */
+  limit?: number;
+}
+
+/** Items. */
+export interface ItemListResult {
+  /** Oldest first. */
+  items: Array<ItemView>;
+  /** What to give as `after` to read on, if there may be more. */
+  next?: number | null;
+}
 
 /** Reports a piece of work or a remark; the calling agent is its author. */
 export interface ItemParams {
@@ -1207,6 +1682,30 @@ export interface ItemParams {
   text: string;
   /** The message whose turn it belongs to; one of the agent's own. */
   message_id?: MessageId | null;
+}
+
+/** An item: one step of a turn. */
+export interface ItemView {
+  /** Its number in the agent's stream; of pieces told as one, the last one's. */
+  seq: number;
+  /** When. */
+  at: Timestamp;
+  /** The turn that it is part of. */
+  turn_id: TurnId;
+  /** Who said or did it, and how. */
+  spoken: Spoken;
+  /** What it holds. */
+  blocks: Array<Block>;
+  /** Its id, where pieces of it come one after the other. */
+  item_id?: ItemId | null;
+  /** The message that it shows, if it is one. */
+  message_id?: MessageId | null;
+  /** Of which kind. */
+  kind?: SafeLabel | null;
+  /** How far it is. */
+  status?: SafeLabel | null;
+  /** What it weighs, where that is known. */
+  authority?: Authority | null;
 }
 
 /** Names a key. An agent that asks for itself leaves `agent` out. */
@@ -1243,6 +1742,109 @@ export interface KeysResult {
   items: Array<KeyView>;
 }
 
+/** What is left of a machine. */
+export interface LeftView {
+  /** Thousandths of processors; zero if more was promised than there is. */
+  cpu_milli: number;
+  /** Agents that may live and have no limit of processor time: they are not counted. */
+  without_cpu_limit: number;
+  /** Agents that may live and have no limit of memory: they are not counted. */
+  without_memory_limit: number;
+  /** Bytes of memory; nothing if it is not known how much there is. */
+  memory_bytes?: number | null;
+}
+
+/** Lifts an override. */
+export interface LiftOverrideParams {
+  /** Which. */
+  override_id: OverrideId;
+  /** Why, for the record. */
+  reason: string;
+  /** How long the answer may wait for agents to go on, in milliseconds; 5,000 without. */
+  wait_ms?: number | null;
+}
+
+/** The end of an override. */
+export interface LiftView {
+  /** Why. */
+  reason: string;
+  /** By whom. */
+  by: string;
+  /** When. */
+  at: Timestamp;
+}
+
+/** A limit. */
+export interface LimitView {
+  /** `memory` in bytes, `pids`, `cpu` in thousandths of a processor, `open_files`. */
+  name: string;
+  /** `in_force`, `not_asked`, `missing` if the machine lacks it, `unavailable` if nothing runs. */
+  state: string;
+  /** What the manifest asks for. */
+  asked?: number | null;
+  /** What the kernel keeps now, read from where it stands. */
+  in_force?: number | null;
+  /** Where it stands. */
+  path?: string | null;
+}
+
+/** Which hosts to list. */
+export interface ListHostsParams {
+  /** Only those with all of these labels. */
+  labels?: Record<string, string>;
+}
+
+/** Which overrides to list. */
+export interface ListOverridesParams {
+  /** Only those that cover this agent now: name or id. */
+  agent?: string | null;
+  /** Also those that were lifted. */
+  lifted?: boolean;
+}
+
+/** Which processes to list. */
+export interface ListProcessesParams {
+  /** Of this agent: name or id. */
+  agent: string;
+  /** Only those of this status. */
+  status?: ProcessStatus | null;
+  /** Most processes to look at, at most 500; 50 if not given. */
+  limit?: number | null;
+  /** Where a former list ended. */
+  cursor?: string | null;
+}
+
+/** What is in use of a machine. */
+export interface LoadView {
+  /** Processes that ran or waited to, on average over a minute, in thousandths. */
+  one_minute_milli?: number | null;
+  /** The same over five minutes. */
+  five_minutes_milli?: number | null;
+  /** The same over a quarter of an hour. */
+  fifteen_minutes_milli?: number | null;
+  /** Bytes of memory that could be had. */
+  memory_available_bytes?: number | null;
+}
+
+/** Something that is not known. */
+export interface Marker {
+  /** What. */
+  of: string;
+  /** How it is not known. */
+  marker: MarkerWord;
+  /** Why. */
+  reason: string;
+}
+
+/** How something is not known. */
+export type MarkerWord =
+  /** Nobody can tell now. */
+  | "unknown"
+  /** There is no such thing here. */
+  | "unavailable"
+  /** It may be of before. */
+  | "stale";
+
 /** What survives an invocation. */
 export interface MemoryView {
   /** Address of the agent's key-value store. */
@@ -1259,6 +1861,34 @@ export type MessageId = string;
 export interface MessageParams {
   /** Its id. */
   message_id: MessageId;
+}
+
+/** What the node vouches for of a message. */
+export interface MessageVerifyResult {
+  /** Its envelope, as it stands in the record. */
+  envelope: Envelope;
+  /** The line that its session was shown first. */
+  header: string;
+  /** Whether its content is what the envelope's digest says. */
+  content_matches: boolean;
+  /** Whether every event that was looked at, from the message's own on, is chained to the one before it. */
+  chain_verifies: boolean;
+  /** Number of the message's event in the agent's stream. */
+  seq: number;
+  /** Number of the last event that was looked at and is right; at most 100,000 are. */
+  verified_to: number;
+  /** Number of the stream's newest event. */
+  head: number;
+  /** The node's detached signature over the canonical envelope. */
+  signature: string;
+  /** The key that made it. */
+  key_id: SafeLabel;
+  /** That key, base64url. */
+  public_key: string;
+  /** Why it could not be looked at: it was erased, or is not there. */
+  content_problem?: string | null;
+  /** What is wrong with the first that is not. */
+  chain_problem?: string | null;
 }
 
 /** A message. */
@@ -1287,6 +1917,12 @@ export interface MessageView {
   replica?: string | null;
   /** Its content, unless it was erased. */
   parts?: Array<Part> | null;
+  /** The thread that it belongs to, if that is not the agent's first one. */
+  thread_id?: ThreadId | null;
+  /** The open turn that it went into. */
+  into_turn?: TurnId | null;
+  /** What its fence ends with, where its sender chose its id. */
+  fence?: SafeLabel | null;
   /** The message it answers. */
   reply_to?: MessageId | null;
   /** The message that made its sender send it. */
@@ -1346,6 +1982,15 @@ export type MissReason =
   /** Later than the deadline allows. */
   | "deadline";
 
+/** How a subscription begins. */
+export type Mode =
+  /** Behind the newest entry. */
+  | "live"
+  /** Further back. */
+  | "replaying"
+  /** It does not: only the snapshot was asked for. */
+  | "snapshot";
+
 /** How others reach the agent. */
 export interface NetworkView {
   /** Its name. */
@@ -1397,6 +2042,8 @@ export interface NodeStatus {
   messages?: Record<string, number>;
   /** Descriptors that the daemon has open; 0 where it does not tell. */
   openFiles?: number;
+  /** The overrides that are in force, newest first. */
+  overrides?: Array<OverrideMark>;
 }
 
 /** What became of one occurrence, or of several that were missed together. */
@@ -1455,6 +2102,22 @@ export interface OnBehalfOf {
   message_id?: MessageId | null;
 }
 
+/** What becomes of a turn that comes while another one runs or waits. */
+export type OnBusy =
+  /** It waits. */
+  | "queue"
+  /** It is refused. */
+  | "reject"
+  /** It goes into the turn of its thread that runs. */
+  | "steer";
+
+/** What is wanted when what was asked for cannot be had any more. */
+export type OnGap =
+  /** `replay_gap`. */
+  | "error"
+  /** A snapshot, and word of what it stands for. */
+  | "repair";
+
 /** Asks a person. */
 export interface OpenParams {
   /** A question or an approval. */
@@ -1491,6 +2154,264 @@ export interface OptionView {
   kind: string;
   /** How far it reaches, as far as that is known. */
   reach: string;
+}
+
+export type OutputId = string;
+
+/** Lists outputs. */
+export interface OutputListParams {
+  /** Those of a thread. */
+  thread_id?: ThreadId | null;
+  /** Those of all threads of an agent, by name or id. */
+  agent?: string | null;
+  /** The newest first. */
+  newest?: boolean;
+  /** Most to look through, at most 500. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: number;
+}
+
+/** Outputs. */
+export interface OutputListResult {
+  /** In the order in which they were said, or newest first; without their words. */
+  items: Array<OutputView>;
+  /** What to give as `cursor` to read on, if there is more. */
+  next?: number | null;
+}
+
+/** Reads an output. */
+export interface OutputParams {
+  /** Its id. */
+  output_id: OutputId;
+  /** From this byte on, or the beginning of the character that holds it. */
+  offset?: number;
+  /** Most bytes to read, at most 1 MiB. */
+  bytes_max?: number;
+}
+
+/** What a turn came to, by reference. */
+export interface OutputRef {
+  /** Its id: the turn's UUID. */
+  output_id: OutputId;
+  /** SHA-256 of it. */
+  digest: string;
+  /** Its size. */
+  bytes: number;
+  /** What it weighs, where that is known. */
+  authority?: Authority | null;
+}
+
+/** An output. */
+export interface OutputView {
+  /** Its id. */
+  output_id: OutputId;
+  /** The turn that it is of. */
+  turn_id: TurnId;
+  /** The thread of that turn. */
+  thread_id: ThreadId;
+  /** The agent whose words it is. */
+  agent: string;
+  /** When it was said. */
+  created_at: Timestamp;
+  /** What it is. */
+  media_type: string;
+  /** SHA-256 of all of it. */
+  digest: string;
+  /** Size of all of it. */
+  bytes: number;
+  /** Where the words begin in the output. */
+  offset: number;
+  /** What it weighs, where that is known. */
+  authority?: Authority | null;
+  /** The words, as far as they were asked for. Lists leave them out; of what was erased there are none. */
+  text?: string | null;
+  /** What to give as `offset` to read on, where the words are cut. */
+  next_offset?: number | null;
+  /** Why there are no words, if they were erased. */
+  erased?: string | null;
+  /** Whether the turn was rolled back. */
+  removed?: boolean;
+}
+
+export type OverrideId = string;
+
+/** What an override does to the agents that it covers. */
+export type OverrideKind =
+  /** They are suspended, and none is begun. */
+  | "pause"
+  /** They are ended, and none is begun. */
+  | "stop";
+
+/** An override that holds an agent, as the agent's status shows it. */
+export interface OverrideMark {
+  /** Its id. */
+  overrideId: OverrideId;
+  /** What it does to the agent. */
+  kind: OverrideKind;
+  /** Why. */
+  reason: string;
+  /** Who decided it. */
+  by: string;
+  /** Since when. */
+  since: Timestamp;
+  /** When it lifts itself. */
+  expiresAt?: Timestamp | null;
+}
+
+/** Names an override. */
+export interface OverrideParams {
+  /** Which. */
+  override_id: OverrideId;
+}
+
+/** What came of applying or lifting an override. */
+export interface OverrideResult {
+  /** The override. */
+  override_id: OverrideId;
+  /** What it did to each agent that it covers, by name. */
+  affected: Array<Affected>;
+}
+
+/** Which agents an override covers, those to come included. */
+export type OverrideScope = OverrideScope1 | OverrideScope2 | OverrideScope3;
+
+/** Every agent of the node; always `true`. */
+export interface OverrideScope1 {
+  node: boolean;
+}
+
+/** The agents with these names, and the replicas of sets with these names. */
+export interface OverrideScope2 {
+  agents: Array<AgentName>;
+}
+
+/** The agents that have all of these labels. */
+export interface OverrideScope3 {
+  labels: Record<string, string>;
+}
+
+/** An override. */
+export interface OverrideView {
+  /** Its id. */
+  override_id: OverrideId;
+  /** Which agents it covers. */
+  scope: OverrideScope;
+  /** What it does to them. */
+  kind: OverrideKind;
+  /** Why. */
+  reason: string;
+  /** Who decided it. */
+  by: string;
+  /** When. */
+  applied_at: Timestamp;
+  /** The agents that it covers now, by name; none if it was lifted. */
+  agents: Array<string>;
+  /** When it lifts itself. */
+  expires_at?: Timestamp | null;
+  /** How it was lifted, if it was. */
+  lifted?: LiftView | null;
+}
+
+/** Overrides. */
+export interface OverridesResult {
+  /** Newest first. */
+  items: Array<OverrideView>;
+}
+
+/** Whether bodies come with a pack. */
+export type PackBodies =
+  /** They are named by their digests. */
+  | "refs"
+  /** They are in it, but for those that may hold a secret. */
+  | "inline";
+
+/** A file of a pack, with its bytes. */
+export interface PackFile {
+  /** Its path in the pack. */
+  path: string;
+  /** Its bytes in base64. */
+  data: string;
+}
+
+/** Asks for a pack. */
+export interface PackParams {
+  /** What it is about. */
+  scope: PackScope;
+  /** Only events from this moment on. */
+  from?: Timestamp | null;
+  /** Only events up to this moment. */
+  to?: Timestamp | null;
+  /** Whether bodies come with it. */
+  bodies?: PackBodies;
+  /** Whether it is written on the node also if it is small. */
+  write?: boolean;
+}
+
+/** A file of a pack. */
+export interface PackRef {
+  /** Its path in the pack. */
+  path: string;
+  /** SHA-256 of it. */
+  digest: string;
+  /** Its size. */
+  bytes: number;
+}
+
+/** A pack. */
+export interface PackResult {
+  /** Its id. */
+  pack_id: string;
+  /** SHA-256 of its manifest, which names all else. */
+  digest: string;
+  /** The key that signed it. */
+  signed_by: SafeLabel;
+  /** Events in it. */
+  events: number;
+  /** Its files, with the manifest and the signature. */
+  refs: Array<PackRef>;
+  /** The folder on the node's machine in which it was written; nothing if it comes with this answer. */
+  path?: string | null;
+  /** Its files, if it is small. */
+  files?: Array<PackFile>;
+}
+
+/** What a pack is about. */
+export type PackScope = PackScope1 | PackScope2 | PackScope3 | PackScope4 | PackScope5;
+
+/** An agent's whole stream: name or id, also of one that is retired. */
+export interface PackScope1 {
+  agent: string;
+}
+
+/** The first thread of an agent's session: the agent's whole stream. */
+export interface PackScope2 {
+  thread_id: ThreadId;
+}
+
+/** A turn: the stretch of its agent's stream from its message to its end. */
+export interface PackScope3 {
+  turn_id: TurnId;
+}
+
+/** A message: the stretch of its agent's stream from its acceptance to the last event about it. */
+export interface PackScope4 {
+  message_id: MessageId;
+}
+
+/** Every agent, retired ones included, and the node itself; always `true`. */
+export interface PackScope5 {
+  node: boolean;
+}
+
+/** Where a fork begins. */
+export interface ParentView {
+  /** The agent that the parent belongs to. */
+  agent_id: AgentId;
+  /** The parent. */
+  thread_id: ThreadId;
+  /** The last turn of the parent that is part of the fork's history. */
+  through?: TurnId | null;
 }
 
 /** One part of a message's content. */
@@ -1597,6 +2518,8 @@ export type Priority =
   /** After the others. */
   | "low";
 
+export type ProcessId = string;
+
 /** A process beyond doubt: a pid alone is never an identity. */
 export interface ProcessIdentity {
   /** The kernel's number, reused after the process ends. */
@@ -1606,6 +2529,43 @@ export interface ProcessIdentity {
   /** The kernel's id of this boot. */
   bootId: string;
 }
+
+/** What a process wrote, both of its streams in one. */
+export interface ProcessOutput {
+  /** Its beginning, if that is kept; what is no text is replaced. */
+  head: string;
+  /** Its end; empty if the head is all there is. */
+  tail: string;
+  /** What is missing between them or before. */
+  truncation: Truncation;
+  /** Bytes that it wrote. */
+  written_bytes: number;
+  /** Bytes that are kept: the last ones. */
+  kept_bytes: number;
+  /** SHA-256 of what is kept, once that is in the record. */
+  digest?: string | null;
+}
+
+/** Names a process. */
+export interface ProcessParams {
+  /** Which. */
+  process_id: ProcessId;
+  /** Most bytes of output to show from its beginning and from its end each, at most 65,536; 4,096 if not given. */
+  output_bytes?: number | null;
+}
+
+/** How a process is. */
+export type ProcessStatus =
+  /** It is there and does nothing: its agent is suspended. */
+  | "idle"
+  /** It runs. */
+  | "running"
+  /** It ended. */
+  | "exited"
+  /** It could not be run. */
+  | "failed"
+  /** Whether it runs, or how it ended, could not be seen. */
+  | "unknown";
 
 /** Which executable runs, where, under which supervisor. */
 export interface ProcessView {
@@ -1623,10 +2583,82 @@ export interface ProcessView {
   cgroup?: string | null;
 }
 
+/** Processes of an agent. */
+export interface ProcessesResult {
+  /** Newest first, without their output. */
+  items: Array<AgentProcess>;
+  /** What to give as `cursor` for those before; nothing if there are none. */
+  next_cursor?: string | null;
+}
+
 /** How far a request has come, in words. */
 export interface Progress {
   /** For people. */
   text: string;
+}
+
+/** A projection, whatever it is of. */
+export interface ProjectionKind {
+  /** Its name. */
+  name: string;
+  /** Its version; numbers and cursors belong to it. */
+  version: number;
+  /** What it holds. */
+  summary: string;
+  /** What it can be about. */
+  targets: Array<TargetKind>;
+  /** How many of it are kept up to date at the moment. */
+  running: number;
+}
+
+/** Names a projection of a target. */
+export interface ProjectionParams {
+  /** Which projection. */
+  projection: string;
+  /** What it is about; the node if not given. */
+  target?: Target;
+}
+
+/** What was compared. */
+export interface ProjectionVerifyResult {
+  /** Whether all are equal. */
+  ok: boolean;
+  /** Each projection of each target. */
+  items: Array<Verified>;
+}
+
+/** A projection of a target. */
+export interface ProjectionView {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version: number;
+  /** What it is about. */
+  target: Target;
+  /** What all entries so far make together; of the log nothing. */
+  state: Json;
+  /** The number of its newest entry that the state stands for. */
+  as_of_seq: number;
+  /** The number of its newest entry. */
+  head_seq: number;
+  /** The place on the node up to which everything is in it. */
+  as_of_pos: number;
+  /** What tells whether another who folded the same got the same. */
+  digest: string;
+}
+
+/** Which projections are meant. */
+export interface ProjectionsParams {
+  /** Only this one. */
+  projection?: string | null;
+  /** Only those of this target. Without it, those of the node and all that somebody has asked for. */
+  target?: Target | null;
+}
+
+/** Projections. */
+export interface ProjectionsResult {
+  /** By name. */
+  items: Array<ProjectionKind>;
 }
 
 /** By what the node knows who speaks. */
@@ -1688,28 +2720,73 @@ export interface PutParams {
   ttl_ms?: number | null;
 }
 
-/** Reads events. */
-export interface ReadParams {
-  /** Only this agent's, by name or id. */
+/** What becomes of the turns that wait. */
+export type QueueFate =
+  /** They stay. */
+  | "keep"
+  /** Those of the same thread are not wanted any more. */
+  | "drop";
+
+/** Lists the turns that wait. */
+export interface QueueListParams {
+  /** Those of a thread. */
+  thread_id?: ThreadId | null;
+  /** Those of all threads of an agent, by name or id. */
   agent?: string | null;
-  /** Only after this position of the node (or, with `agent`, this number of its stream). */
-  after?: number;
-  /** Only these types; a type may end in `.*`. */
-  types?: Array<string>;
-  /** Most to read; 1,000 if not given. */
-  limit?: number | null;
-  /** Read the newest ones instead of the oldest. */
-  newest?: boolean;
+  /** Most to list, at most 500. */
+  limit?: number;
 }
 
-/** Events. */
-export interface ReadResult {
-  /** Oldest first. */
-  items: Array<EventView>;
-  /** What to give as `after` to read on. */
-  next: number;
-  /** Whether there was nothing more at the time. */
-  end: boolean;
+/** Takes a waiting turn out of the queue. */
+export interface QueueRemoveParams {
+  /** The turn. */
+  turn_id: TurnId;
+  /** Why, for people. */
+  reason?: string | null;
+}
+
+/** The turns that wait. */
+export interface QueueResult {
+  /** In the order of delivery, if no other comes. */
+  items: Array<QueuedTurn>;
+  /** How many wait for the agent in all. */
+  waiting: number;
+}
+
+/** A turn that waits. */
+export interface QueuedTurn {
+  /** Its place in the order of delivery of the agent, from 1. */
+  position: number;
+  /** The turn. */
+  turn: TurnView;
+}
+
+/** What was made anew. */
+export interface RebuildResult {
+  /** Each projection of each target. */
+  items: Array<Rebuilt>;
+}
+
+/** A projection of a target that was made anew. */
+export interface Rebuilt {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version: number;
+  /** What it is about. */
+  target: Target;
+  /** Events of the record that were looked at. */
+  events: number;
+  /** Events a second. */
+  events_per_s: number;
+  /** The number of its newest entry. */
+  as_of_seq: number;
+  /** The place on the node up to which everything is in it. */
+  as_of_pos: number;
+  /** Its digest. */
+  digest: string;
+  /** Whether what was kept before had the same digest; if not, its subscribers were told that it ended. */
+  equal: boolean;
 }
 
 /** One rung of a message's way, and how it is known. */
@@ -1766,6 +2843,87 @@ export interface RecordingResult {
   rows: number;
   /** Whether the program has pipes and no terminal. */
   pipes?: boolean;
+}
+
+/** Something that is uncertain or stuck. */
+export interface Repair {
+  /** What it is. */
+  kind: RepairKind;
+  /** Why. */
+  reason: string;
+  /** What can be done. */
+  do_next: string;
+  /** The turn, if it is one. */
+  turn_id?: TurnId | null;
+}
+
+/** What is uncertain or stuck. */
+export type RepairKind =
+  /** Nobody knows whether a message came to the program. */
+  | "ambiguous"
+  /** A turn had begun when its epoch ended. */
+  | "interrupted"
+  /** A turn waits and is held back. */
+  | "held"
+  /** A turn was given up. */
+  | "given_up"
+  /** The agent does not run. */
+  | "agent";
+
+/** What a snapshot stands for. */
+export interface Repaired {
+  /** The version of the projection that the cursor was of. */
+  from_version: number;
+  /** The last number of that version that the subscriber had; what followed it is not delivered. */
+  after: number;
+  /** The version that is served. */
+  projection_version: number;
+  /** The number of that version for which the snapshot stands; what follows it is delivered. */
+  as_of_seq: number;
+}
+
+/** One entry of a projection. */
+export interface ReplayItem {
+  /** Its number. */
+  n: number;
+  /** What it says: in the log an event with its place. */
+  event: Json;
+}
+
+/** Reads a projection from any point. At most one of `from`, `after` and `cursor` may be given; without one it begins at the oldest. */
+export interface ReplayParams {
+  /** What it is about; the node if not given. */
+  target?: Target;
+  /** Which projection; `log` if not given. */
+  projection?: string;
+  /** From where. */
+  from?: From | null;
+  /** Only what has a higher number: in the log of the node its position, in that of an agent the number in its stream. */
+  after?: number | null;
+  /** Only what follows the place that a cursor names. */
+  cursor?: string | null;
+  /** Only these types; a type may end in `*`. */
+  types?: Array<string>;
+  /** Most to read; 1,000 if not given, 10,000 at most. Long ones may make an answer end earlier. */
+  limit?: number | null;
+  /** Read the newest ones instead of the oldest. */
+  newest?: boolean;
+}
+
+/** What was read. */
+export interface ReplayResult {
+  /** Oldest first. */
+  items: Array<ReplayItem>;
+  /** What to give as `after` to read on. */
+  next: number;
+  /** What to give as `cursor` to read on. */
+  cursor: string;
+  /** The oldest number that there is. */
+  oldest_seq: number;
+  /** The newest number that there is, 0 if there is nothing. */
+  head_seq: number;
+  /** Whether there was nothing more at the time. */
+  end: boolean;
 }
 
 /** The replicas of a set. */
@@ -1923,6 +3081,20 @@ export type Rung =
 /** 1 to 128 of the characters A-Z a-z 0-9 . _ @ - */
 export type SafeLabel = string;
 
+/** What keeps a program in, as it is applied. */
+export interface SandboxView {
+  /** `none`: no folder and no call of the kernel is kept from it beyond what its user may. */
+  profile: string;
+  /** Whether its manifest says that it may never gain rights. */
+  no_new_privs_asked: boolean;
+  /** Whether the kernel keeps that: `yes`, `no`, `unavailable`. */
+  no_new_privs: string;
+  /** The kernel's filter of calls: `none`, `strict`, `filter`, `unavailable`. */
+  seccomp: string;
+  /** The directory of its control group. */
+  cgroup: string;
+}
+
 /** Lists schedules. */
 export interface ScheduleListParams {
   /** Only of this agent: name or id. */
@@ -1984,7 +3156,81 @@ export type Scope =
   /** Decide pending actions. */
   | "approve";
 
+/** Archives a session. */
+export interface SessionArchiveParams {
+  /** Its id. */
+  session_id: SessionId;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+  /** Why, for people. */
+  reason?: string | null;
+}
+
+/** Makes a further session of an agent, with its first thread. */
+export interface SessionCreateParams {
+  /** Name or id; an agent may leave its own out. */
+  agent?: string | null;
+  /** Its id, by the caller's choice: then it is the key against making it twice. */
+  session_id?: SessionId | null;
+  /** What it is called, at most 256 bytes. */
+  title?: string | null;
+  /** By what it is found, at most 16. */
+  labels?: Record<string, SafeLabel>;
+}
+
+/** A session. */
+export interface SessionEntry {
+  /** Its id. */
+  session_id: SessionId;
+  /** The agent that owns it. */
+  agent: string;
+  /** The same by id. */
+  agent_id: AgentId;
+  /** Whether it is the agent's first one, which it has always had. */
+  main: boolean;
+  /** Its first thread. */
+  thread_id: ThreadId;
+  /** Whether the agent's program has a context for it alone. */
+  context: Context;
+  /** Grows with each change. */
+  version: number;
+  /** When it began. */
+  created_at: Timestamp;
+  /** What it is called. */
+  title?: string | null;
+  /** By what it is found. */
+  labels?: Record<string, SafeLabel>;
+  /** When it was archived. */
+  archived_at?: Timestamp | null;
+}
+
 export type SessionId = string;
+
+/** Lists sessions. */
+export interface SessionListParams {
+  /** Only those of this agent. */
+  agent?: string | null;
+  /** Also archived ones. */
+  archived?: boolean;
+  /** Most to list, at most 500. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: number;
+}
+
+/** Sessions. */
+export interface SessionListResult {
+  /** In the order in which they began. */
+  items: Array<SessionEntry>;
+  /** What to give as `cursor` to read on, if there is more. */
+  next?: number | null;
+}
+
+/** Names a session. */
+export interface SessionParams {
+  /** Its id. */
+  session_id: SessionId;
+}
 
 /** Which live context the agent holds. */
 export interface SessionView {
@@ -2060,6 +3306,14 @@ export interface SignalResult {
   reason?: string | null;
 }
 
+/** What of a kind of signal there is. */
+export interface SignalView {
+  /** Which kind. */
+  name: string;
+  /** `exported`, `not_applicable`, `unsupported` or `missing_correlation`. */
+  status: string;
+}
+
 /** Why an occurrence did not run although the node served. */
 export type SkipReason =
   /** The one before had not ended. */
@@ -2070,6 +3324,15 @@ export type SkipReason =
   | "refused"
   /** The agent's inbox was full, or the disk was. */
   | "backpressure";
+
+/** Whether the state of the projection is wanted before what follows it. */
+export type Snapshot =
+  /** It is not. */
+  | "none"
+  /** It is, and then what follows it. */
+  | "first"
+  /** It is, and nothing else. */
+  | "only";
 
 /** The screen as text. */
 export interface SnapshotResult {
@@ -2091,6 +3354,16 @@ export interface SnapshotResult {
   title: string;
   /** The screen as the rules of terminal adapters see it, in the form of a recorded screen. */
   recorded?: string;
+}
+
+/** The state of a projection. */
+export interface SnapshotView {
+  /** What all entries so far make together; of the log nothing. */
+  state: Json;
+  /** The number of the last of those entries. */
+  as_of_seq: number;
+  /** What tells whether another who folded the same got the same. */
+  digest: string;
 }
 
 /** Who speaks, as far as the node can prove it. */
@@ -2166,20 +3439,42 @@ export interface StatusParams {
 export interface StreamEvent {
   /** Whose it is. */
   subscription_id: SubscriptionId;
-  /** The event. */
-  event: EventView;
+  /** What it is about. */
+  target: Target;
+  /** Which projection. */
+  projection: string;
+  /** Its version. */
+  projection_version: number;
+  /** The entry's number: from 1, without gaps. */
+  n: number;
+  /** The place behind the entry, from which a later subscription can go on. */
+  cursor: string;
+  /** What it says: in the log an event with its place. */
+  event: Json;
+  /** The number of the entry that was delivered before, or of the place where the subscription began; only where types were chosen, so that a gap can be told from what was not wanted. */
+  prev_n?: number | null;
 }
 
 export type StreamName = string;
+
+/** A place in an agent's stream. */
+export interface StreamPlace {
+  /** The agent, as `stream/read` and `stream/subscribe` take it. */
+  target: AgentId;
+  /** The number of the event at which it begins. */
+  next_seq: number;
+}
 
 /** A `stream/state` notification. */
 export interface StreamState {
   /** Whose it is: a subscription or an attachment. */
   id: string;
-  /** `live`, `resynchronised` or `ended`. */
+  /** `live`, `replaying`, `lagging`, `repaired` or `ended`; of an attachment also `resynchronised`. */
   state: string;
   /** Why. */
   reason?: string | null;
+  /** Of `repaired`: what the snapshot stands for. */
+  repaired?: Repaired | null;
 }
 
 /** Submits content as what it is: a tool's result, a document, a web page. */
@@ -2202,22 +3497,48 @@ export interface SubmitParams {
   reply_to?: MessageId | null;
 }
 
-/** Follows events: those after `after`, and then each as it is committed, as `stream/event` notifications. */
+/** Follows a projection: what stands behind the place where it begins, and then each entry as it comes, as `stream/event` notifications. At most one of `from`, `after` and `cursor` may be given; without one it begins behind the newest. */
 export interface SubscribeParams {
-  /** Only this agent's, by name or id. */
-  agent?: string | null;
-  /** After this position of the node; from now on if not given. */
+  /** What it is about; the node if not given. */
+  target?: Target;
+  /** Which projection; `log` if not given. */
+  projection?: string;
+  /** From where. */
+  from?: From | null;
+  /** Only what has a higher number. */
   after?: number | null;
-  /** Only these types; a type may end in `.*`. */
+  /** Only what follows the place that a cursor names. */
+  cursor?: string | null;
+  /** Whether the state is wanted first. What follows it then begins behind it, so none of the three above is given. */
+  snapshot?: Snapshot;
+  /** Only these types; a type may end in `*`. */
   types?: Array<string>;
+  /** Most entries on their way that `stream/ack` has not named yet; without it the connection's own bounds hold. */
+  max_inflight?: number | null;
+  /** After so many milliseconds without an entry a `stream/state` says that the stream lives; from 100 to an hour. */
+  heartbeat_ms?: number | null;
+  /** What to do if the place of the cursor is gone. */
+  on_gap?: OnGap;
 }
 
 /** A subscription. */
 export interface SubscribeResult {
-  /** Its id. */
-  subscription_id: SubscriptionId;
-  /** The newest position at the time. */
-  head: number;
+  /** The version of the projection, to which the numbers belong. */
+  projection_version: number;
+  /** The number of the first entry that may come. */
+  next_seq: number;
+  /** The oldest number that there is. */
+  oldest_seq: number;
+  /** The newest number that there is, 0 if there is nothing. */
+  head_seq: number;
+  /** The place where it begins. */
+  cursor: string;
+  /** How it begins. */
+  mode: Mode;
+  /** Its id; absent if only a snapshot was asked for. */
+  subscription_id?: SubscriptionId | null;
+  /** The state, if it was asked for or had to stand for what is gone. */
+  snapshot?: SnapshotView | null;
 }
 
 export type SubscriptionId = string;
@@ -2228,10 +3549,290 @@ export interface SubscriptionParams {
   subscription_id: SubscriptionId;
 }
 
+/** Which subscriptions to show. */
+export interface SubscriptionStatusParams {
+  /** Only this one. */
+  subscription_id?: SubscriptionId | null;
+}
+
+/** Subscriptions. */
+export interface SubscriptionStatusResult {
+  /** Those of this connection, oldest first. */
+  items: Array<SubscriptionView>;
+}
+
+/** How a subscription is. */
+export interface SubscriptionView {
+  /** Its id. */
+  subscription_id: SubscriptionId;
+  /** What it is about. */
+  target: Target;
+  /** Which projection. */
+  projection: string;
+  /** Its version. */
+  projection_version: number;
+  /** `live`, `replaying` or `lagging`. */
+  state: string;
+  /** The number up to which everything was handed over or, for its type, passed over. */
+  n: number;
+  /** The number up to which the subscriber is done. */
+  acked: number;
+  /** How many entries it is behind the newest. */
+  lag: number;
+  /** Entries that were handed over and not acknowledged; counted where `max_inflight` was given. */
+  inflight: number;
+  /** Most of those. */
+  max_inflight?: number | null;
+}
+
+/** What a projection is about. */
+export interface Target {
+  /** Which kind of thing. */
+  kind: TargetKind;
+  /** Which one, by its id; an agent also by its name. Left out for this node. */
+  id?: string | null;
+}
+
+/** The kinds of things that a projection can be about. */
+export type TargetKind =
+  /** The node with everything on it. */
+  | "node"
+  /** One agent. */
+  | "agent"
+  /** An agent's session. */
+  | "session"
+  /** A thread of a session. */
+  | "thread"
+  /** A turn of a thread. */
+  | "turn"
+  /** Everything that belongs to one request. */
+  | "trace";
+
 /** 1 to 63 lower-case letters, digits or `-`, beginning and ending with a letter or digit */
 export type Tenant = string;
 
+/** Ends a process. */
+export interface TerminateParams {
+  /** Which. */
+  process_id: ProcessId;
+  /** How long it may take to end by itself after it was asked to, in milliseconds; it is not asked without. */
+  grace_ms?: number | null;
+  /** Why, for the record. */
+  reason?: string | null;
+}
+
+/** Archives a thread. */
+export interface ThreadArchiveParams {
+  /** Its id. */
+  thread_id: ThreadId;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+  /** Why, for people. */
+  reason?: string | null;
+}
+
+/** Makes a thread. */
+export interface ThreadCreateParams {
+  /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice. */
+  thread_id?: ThreadId | null;
+  /** The session that it becomes part of; else the agent's first one. */
+  session_id?: SessionId | null;
+  /** Name or id; an agent may leave its own out. */
+  agent?: string | null;
+  /** What it is called, at most 256 bytes. */
+  title?: string | null;
+  /** By what it is found, at most 16. */
+  labels?: Record<string, SafeLabel>;
+  /** The thread that it goes on from, with all of its turns so far. */
+  parent_thread_id?: ThreadId | null;
+}
+
+/** Makes a thread that goes on from a turn of another one. */
+export interface ThreadForkParams {
+  /** The thread to go on from. */
+  thread_id: ThreadId;
+  /** The last turn that is part of the fork's history; the newest one that was given if not said. */
+  turn_id?: TurnId | null;
+  /** The agent that the fork belongs to, if it is another one. */
+  agent?: string | null;
+  /** The fork's id, by the caller's choice: then it is the key against making it twice. */
+  fork_id?: ThreadId | null;
+  /** What it is called, at most 256 bytes. */
+  title?: string | null;
+  /** By what it is found, at most 16. */
+  labels?: Record<string, SafeLabel>;
+}
+
 export type ThreadId = string;
+
+/** Lists threads. */
+export interface ThreadListParams {
+  /** Only those of this agent. */
+  agent?: string | null;
+  /** Only those of this session. */
+  session_id?: SessionId | null;
+  /** Also archived ones. */
+  archived?: boolean;
+  /** Most to list, at most 500. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: number;
+}
+
+/** Threads. */
+export interface ThreadListResult {
+  /** In the order in which they began. */
+  items: Array<ThreadView>;
+  /** What to give as `cursor` to read on, if there is more. */
+  next?: number | null;
+}
+
+/** Names a thread. */
+export interface ThreadParams {
+  /** Its id. */
+  thread_id?: ThreadId | null;
+  /** An agent by name or id, whose first thread is meant. */
+  agent?: string | null;
+}
+
+/** What happens in a thread now. */
+export interface ThreadReadResult {
+  /** The thread, with its status. */
+  thread: ThreadView;
+  /** How it is with the agent behind it. */
+  agent_state: AgentState;
+  /** The turns that wait, in the order of delivery; at most 50. */
+  queue: Array<QueuedTurn>;
+  /** How many turns wait in all. */
+  queued: number;
+  /** What waits for a person. */
+  pending_actions: Array<ActionId>;
+  /** What went wrong in the newest turns, newest first. */
+  incidents: Array<Incident>;
+  /** What is not known, and why. What stands here is not healthy by its absence. */
+  markers: Array<Marker>;
+  /** The number of the newest event of the agent that this is made of. */
+  as_of_seq: number;
+  /** The turn that runs. */
+  open_turn?: TurnView | null;
+  /** What the newest turn that ended came to. */
+  last_output?: OutputRef | null;
+}
+
+/** What a crash or a stop left in a thread. */
+export interface ThreadResumeResult {
+  /** The thread, with its status. */
+  thread: ThreadView;
+  /** How it is with the agent behind it. */
+  agent_state: AgentState;
+  /** What is uncertain or stuck, newest first, and what can be done. */
+  repairs: Array<Repair>;
+  /** The turn that runs. */
+  open_turn?: TurnView | null;
+}
+
+/** Takes the last turns of a thread out of its history. */
+export interface ThreadRollbackParams {
+  /** The thread. */
+  thread_id: ThreadId;
+  /** The last turn that survives; none means that none does. */
+  to_turn?: TurnId | null;
+  /** Whether a turn that runs is cut short for it. */
+  interrupt?: boolean;
+  /** Only if the thread is at this version. */
+  if_version?: number | null;
+  /** Why, for people. */
+  reason?: string | null;
+}
+
+/** What a rollback came to. */
+export interface ThreadRollbackResult {
+  /** The thread as it is now. */
+  thread: ThreadView;
+  /** The turns that were taken out, oldest first; empty if there was nothing to do. */
+  removed: Array<TurnId>;
+  /** How many turns survive. */
+  surviving: number;
+  /** What becomes of the program's context. */
+  rebuilt: ContextRebuilt;
+  /** How much of the former context the program begins with: `partial` where it is told of what survives. */
+  continuity: Continuity;
+  /** The last turn that survives. */
+  to_turn?: TurnId | null;
+}
+
+/** How it is with a thread. */
+export type ThreadStatus =
+  /** Nothing is to be done. */
+  | "idle"
+  /** A turn waits. */
+  | "queued"
+  /** A turn runs. */
+  | "running"
+  /** A turn runs or waits, and a person must do something first. */
+  | "blocked"
+  /** It is archived. */
+  | "archived"
+  /** What its program does cannot be known now. */
+  | "unknown";
+
+/** A thread that is made together with its first turn. */
+export interface ThreadToCreate {
+  /** Name or id; an agent may leave its own out. */
+  agent?: string | null;
+  /** Its id; else it has the UUID of the turn. */
+  thread_id?: ThreadId | null;
+  /** What it is called, at most 256 bytes. */
+  title?: string | null;
+  /** By what it is found, at most 16. */
+  labels?: Record<string, SafeLabel>;
+}
+
+/** Calls a thread something else. */
+export interface ThreadUpdateParams {
+  /** Its id. */
+  thread_id: ThreadId;
+  /** What it is called from here on; an empty one is none. */
+  title?: string | null;
+  /** All labels that it has from here on. */
+  labels?: Record<string, SafeLabel> | null;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+}
+
+/** A thread. */
+export interface ThreadView {
+  /** Its id. */
+  thread_id: ThreadId;
+  /** The session that it is part of. */
+  session_id: SessionId;
+  /** The agent that owns it. */
+  agent: string;
+  /** The same by id. */
+  agent_id: AgentId;
+  /** Whether it is the agent's first one: that of messages that name none. */
+  main: boolean;
+  /** How it is. */
+  status: ThreadStatus;
+  /** Whether the agent's program has a context for it alone. */
+  context: Context;
+  /** How many turns were rolled back. */
+  removed_turns: number;
+  /** Grows with each change of the thread itself, not with its turns. */
+  version: number;
+  /** When it began. */
+  created_at: Timestamp;
+  /** When it was changed last. */
+  updated_at: Timestamp;
+  /** What it is called. */
+  title?: string | null;
+  /** By what it is found. */
+  labels?: Record<string, SafeLabel>;
+  /** What it was forked from. */
+  parent?: ParentView | null;
+  /** When it was archived. */
+  archived_at?: Timestamp | null;
+}
 
 export type Timestamp = string;
 
@@ -2328,7 +3929,199 @@ export interface TranscriptResult {
   end: boolean;
 }
 
+/** What of a process's output is shown. */
+export type Truncation =
+  /** All of it. */
+  | "none"
+  /** Its beginning is missing. */
+  | "head"
+  /** Its middle is missing. */
+  | "middle";
+
 export type TurnId = string;
+
+/** Asks for the end of a turn. */
+export interface TurnInterruptParams {
+  /** The turn. */
+  turn_id: TurnId;
+  /** Why, for people and the program. */
+  reason?: string | null;
+  /** What becomes of the turns of its thread that wait. Only operators may drop them. */
+  queued?: QueueFate;
+}
+
+/** What became of a request for the end of a turn. */
+export interface TurnInterruptResult {
+  /** What became of it. */
+  outcome: InterruptOutcome;
+  /** The turn as it is now. */
+  turn: TurnView;
+  /** The waiting turns that were dropped. */
+  dropped?: Array<TurnId>;
+}
+
+/** Lists turns. */
+export interface TurnListParams {
+  /** Those of a thread. */
+  thread_id?: ThreadId | null;
+  /** Those of all threads of an agent, by name or id. */
+  agent?: string | null;
+  /** Also those that were rolled back. */
+  removed?: boolean;
+  /** The newest first. */
+  newest?: boolean;
+  /** Most to look through, at most 500. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: number;
+}
+
+/** Turns. */
+export interface TurnListResult {
+  /** In the order in which they were accepted, or newest first. */
+  items: Array<TurnView>;
+  /** What to give as `cursor` to read on, if there is more. */
+  next?: number | null;
+}
+
+/** Names a turn. */
+export interface TurnParams {
+  /** Its id. */
+  turn_id: TurnId;
+}
+
+/** Begins a turn. */
+export interface TurnStartParams {
+  /** What to say: at most 4 MiB of JSON. */
+  input: Array<Part>;
+  /** The thread; or name an agent, or a thread to make. */
+  thread_id?: ThreadId | null;
+  /** An agent by name or id, whose first thread is meant. */
+  agent?: string | null;
+  /** A thread that is made together with the turn. */
+  create?: ThreadToCreate | null;
+  /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice. */
+  turn_id?: TurnId | null;
+  /** What becomes of it while another turn runs or waits. */
+  on_busy?: OnBusy;
+  /** Which waiting turn goes first. */
+  priority?: Priority;
+  /** Milliseconds after which it is no longer worth beginning. */
+  expires_in_ms?: number | null;
+  /** Less authority than the caller has; more is refused. */
+  authority?: Authority | null;
+  /** Key against beginning it twice. */
+  idempotency_key?: string | null;
+  /** The message it answers. */
+  reply_to?: MessageId | null;
+  /** The message that made the caller begin it. */
+  causation?: MessageId | null;
+  /** For whom the caller speaks, nearest first; at most eight. */
+  on_behalf_of?: Array<BehalfParam>;
+  /** A name that the caller gives itself; shown to people, never proof. */
+  display_name?: string | null;
+}
+
+/** What a turn that was begun is known by. */
+export interface TurnStartResult {
+  /** The turn; of a steered one, the turn that it goes into. */
+  turn_id: TurnId;
+  /** Its thread. */
+  thread_id: ThreadId;
+  /** The message that it is. */
+  message_id: MessageId;
+  /** What became of it at once. */
+  disposition: Disposition;
+  /** Where to follow it. */
+  stream: StreamPlace;
+  /** How many waiting turns are delivered before it, and itself; of one that waits. */
+  queue_position?: number | null;
+  /** Whether it had been begun before with this id or key. */
+  duplicate?: boolean;
+}
+
+/** How it is with a turn. */
+export type TurnState =
+  /** It waits. */
+  | "queued"
+  /** Its program has it. */
+  | "running"
+  /** Its program ended it. */
+  | "completed"
+  /** It was asked to end and did, or its epoch ended. */
+  | "interrupted"
+  /** Its program failed, or it was given up. */
+  | "failed"
+  /** Nobody knows whether it came to its program. */
+  | "ambiguous"
+  /** It was refused after it was accepted, or dropped from the queue. */
+  | "rejected"
+  /** Its time was over before it began. */
+  | "expired"
+  /** Its program has it, and says nothing of the ends of turns. */
+  | "unknown";
+
+/** Says something into a turn that runs. */
+export interface TurnSteerParams {
+  /** The turn. */
+  turn_id: TurnId;
+  /** What to say. */
+  input: Array<Part>;
+  /** Less authority than the caller has; more is refused. */
+  authority?: Authority | null;
+  /** Key against saying it twice. */
+  idempotency_key?: string | null;
+}
+
+/** A turn. */
+export interface TurnView {
+  /** Its id. */
+  turn_id: TurnId;
+  /** Its thread. */
+  thread_id: ThreadId;
+  /** The agent that it was put to. */
+  agent: string;
+  /** How it is. */
+  state: TurnState;
+  /** Grows with each event that is known of it. */
+  version: number;
+  /** The message that it is; none if the program began the turn by itself. */
+  message_id?: MessageId | null;
+  /** Why, where there is a reason. */
+  reason?: string | null;
+  /** Who began it. */
+  source?: SafeLabel | null;
+  /** On which channel. */
+  channel?: Channel | null;
+  /** How what was put weighs. */
+  authority?: Authority | null;
+  /** When it was accepted. */
+  accepted_at?: Timestamp | null;
+  /** When its program had it. */
+  started_at?: Timestamp | null;
+  /** When it was over. */
+  ended_at?: Timestamp | null;
+  /** The epoch that had it last. */
+  epoch?: Epoch | null;
+  /** Its program's own word for why it ended. */
+  outcome?: SafeLabel | null;
+  /** What it came to. */
+  output?: OutputRef | null;
+  /** That somebody asked for its end. */
+  interrupt?: InterruptView | null;
+  /** Whether it was rolled back and is no part of its thread's history. */
+  removed?: boolean;
+}
+
+/** As whom a program runs. */
+export interface UserView {
+  /** Name, `unknown` if this machine has none for it. */
+  name: string;
+  /** User id. */
+  uid: number;
+  /** Group id, if it is known. */
+  gid?: number | null;
+}
 
 /** What one person said. */
 export type Verdict = VerdictApprove | VerdictDeny | VerdictAnswer;
@@ -2356,32 +4149,26 @@ export interface VerdictAnswer {
   value: Json;
 }
 
-/** What the node vouches for of a message. */
-export interface VerifyResult {
-  /** Its envelope, as it stands in the record. */
-  envelope: Envelope;
-  /** The line that its session was shown first. */
-  header: string;
-  /** Whether its content is what the envelope's digest says. */
-  content_matches: boolean;
-  /** Whether every event that was looked at, from the message's own on, is chained to the one before it. */
-  chain_verifies: boolean;
-  /** Number of the message's event in the agent's stream. */
-  seq: number;
-  /** Number of the last event that was looked at and is right; at most 100,000 are. */
-  verified_to: number;
-  /** Number of the stream's newest event. */
-  head: number;
-  /** The node's detached signature over the canonical envelope. */
-  signature: string;
-  /** The key that made it. */
-  key_id: SafeLabel;
-  /** That key, base64url. */
-  public_key: string;
-  /** Why it could not be looked at: it was erased, or is not there. */
-  content_problem?: string | null;
-  /** What is wrong with the first that is not. */
-  chain_problem?: string | null;
+/** A projection of a target that was compared with one made anew. */
+export interface Verified {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version: number;
+  /** What it is about. */
+  target: Target;
+  /** The number of its newest entry. */
+  as_of_seq: number;
+  /** The place on the node up to which everything is in it. */
+  as_of_pos: number;
+  /** The digest of what is kept. */
+  digest: string;
+  /** The digest of what was made anew. */
+  rebuilt: string;
+  /** Whether they are equal. */
+  equal: boolean;
+  /** Events a second. */
+  events_per_s: number;
 }
 
 /** What one person said. */
@@ -2403,6 +4190,17 @@ export interface WaitParams {
   /** Longest wait in milliseconds. */
   timeout_ms: number;
 }
+
+/** What an override is to do. */
+export type WantedKind =
+  /** End the agents, and let none begin. */
+  | "stop"
+  /** Suspend the agents, and let none begin. */
+  | "pause"
+  /** Undo what they did: not served. */
+  | "rollback"
+  /** Change what they do: not served. */
+  | "modify";
 
 /** Types keys. */
 export interface WriteParams {

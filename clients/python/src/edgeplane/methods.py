@@ -668,6 +668,238 @@ class RuntimeEpoch(Group):
         return cast(t.EpochsResult, result)
 
 
+class RuntimeOverride(Group):
+    """`runtime/override.*`"""
+
+    def apply(
+        self,
+        *,
+        scope: t.OverrideScope,
+        kind: t.WantedKind,
+        reason: str,
+        expires_in_ms: Optional[int] = None,
+        wait_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverrideResult:
+        """Decides over agents, above everything that they are meant to do, until it is lifted: ends or suspends them.
+
+        `runtime/override.apply`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        invalid_params, not_found, unsupported, quota_exhausted.
+
+        :param scope: Which agents, those to come included: `{'node': true}`, `{'agents': [names]}` or `{'labels': {key: value}}`.
+        :param kind: What is done to them.
+        :param reason: Why, for the record and for whoever finds an agent held.
+        :param expires_in_ms: After how many milliseconds it lifts itself; never without.
+        :param wait_ms: How long the answer may wait for agents to come to rest, in milliseconds; 5,000 without.
+        """
+        required: Dict[str, Any] = {"scope": scope, "kind": kind, "reason": reason}
+        optional: Dict[str, Any] = {"expires_in_ms": expires_in_ms, "wait_ms": wait_ms}
+        result = self._call("runtime/override.apply", required, optional, ctx, "again")
+        return cast(t.OverrideResult, result)
+
+    def lift(
+        self,
+        *,
+        override_id: t.OverrideId,
+        reason: str,
+        wait_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverrideResult:
+        """Takes a decision over agents back; what it ended or suspended goes on if nothing else holds it.
+
+        `runtime/override.lift`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        invalid_params, not_found.
+
+        :param override_id: Which.
+        :param reason: Why, for the record.
+        :param wait_ms: How long the answer may wait for agents to go on, in milliseconds; 5,000 without.
+        """
+        required: Dict[str, Any] = {"override_id": override_id, "reason": reason}
+        optional: Dict[str, Any] = {"wait_ms": wait_ms}
+        result = self._call("runtime/override.lift", required, optional, ctx, "same")
+        return cast(t.OverrideResult, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        lifted: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverridesResult:
+        """Lists decisions over agents.
+
+        `runtime/override.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those that cover this agent now: name or id.
+        :param lifted: Also those that were lifted.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "lifted": lifted}
+        result = self._call("runtime/override.list", required, optional, ctx, "safe")
+        return cast(t.OverridesResult, result)
+
+    def get(
+        self,
+        *,
+        override_id: t.OverrideId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverrideView:
+        """Shows a decision over agents.
+
+        `runtime/override.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param override_id: Which.
+        """
+        required: Dict[str, Any] = {"override_id": override_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/override.get", required, optional, ctx, "safe")
+        return cast(t.OverrideView, result)
+
+
+class RuntimeProcess(Group):
+    """`runtime/process.*`"""
+
+    def list(
+        self,
+        *,
+        agent: str,
+        status: Optional[t.ProcessStatus] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProcessesResult:
+        """Lists the processes that an agent's program had the node run.
+
+        `runtime/process.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        invalid_params, not_found.
+
+        :param agent: Of this agent: name or id.
+        :param status: Only those of this status.
+        :param limit: Most processes to look at, at most 500; 50 if not given.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"status": status, "limit": limit, "cursor": cursor}
+        result = self._call("runtime/process.list", required, optional, ctx, "safe")
+        return cast(t.ProcessesResult, result)
+
+    def get(
+        self,
+        *,
+        process_id: t.ProcessId,
+        output_bytes: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AgentProcess:
+        """Shows a process, with the beginning and the end of its output.
+
+        `runtime/process.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param process_id: Which.
+        :param output_bytes: Most bytes of output to show from its beginning and from its end each, at most 65,536; 4,096 if not given.
+        """
+        required: Dict[str, Any] = {"process_id": process_id}
+        optional: Dict[str, Any] = {"output_bytes": output_bytes}
+        result = self._call("runtime/process.get", required, optional, ctx, "safe")
+        return cast(t.AgentProcess, result)
+
+    def terminate(
+        self,
+        *,
+        process_id: t.ProcessId,
+        grace_ms: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AgentProcess:
+        """Ends a process that an agent's program had the node run.
+
+        `runtime/process.terminate`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, unavailable.
+
+        :param process_id: Which.
+        :param grace_ms: How long it may take to end by itself after it was asked to, in milliseconds; it is not asked without.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"process_id": process_id}
+        optional: Dict[str, Any] = {"grace_ms": grace_ms, "reason": reason}
+        result = self._call("runtime/process.terminate", required, optional, ctx, "same")
+        return cast(t.AgentProcess, result)
+
+
+class RuntimeEnvironment(Group):
+    """`runtime/environment.*`"""
+
+    def get(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EnvironmentView:
+        """Shows what surrounds an agent's program, as it is applied: folder, user, variables by name, limits, what is missing.
+
+        `runtime/environment.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/environment.get", required, optional, ctx, "safe")
+        return cast(t.EnvironmentView, result)
+
+
+class RuntimeHost(Group):
+    """`runtime/host.*`"""
+
+    def list(
+        self,
+        *,
+        labels: Optional[Dict[str, str]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HostsResult:
+        """Lists the machines that this node knows: its own.
+
+        `runtime/host.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+
+        :param labels: Only those with all of these labels.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"labels": labels}
+        result = self._call("runtime/host.list", required, optional, ctx, "safe")
+        return cast(t.HostsResult, result)
+
+    def get(
+        self,
+        *,
+        host: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HostView:
+        """Shows a machine: capacity, load, what it allows, agents by phase, what is left.
+
+        `runtime/host.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param host: Name or id of its node.
+        """
+        required: Dict[str, Any] = {"host": host}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/host.get", required, optional, ctx, "safe")
+        return cast(t.HostView, result)
+
+
 class RuntimeInbox(Group):
     """`runtime/inbox.*`"""
 
@@ -755,7 +987,7 @@ class RuntimeMessage(Group):
         *,
         message_id: t.MessageId,
         ctx: Optional[t.RequestContext] = None,
-    ) -> t.VerifyResult:
+    ) -> t.MessageVerifyResult:
         """Tells what the node vouches for of a message, signed.
 
         `runtime/message.verify`: reads; a token needs: `read`;
@@ -767,7 +999,7 @@ class RuntimeMessage(Group):
         required: Dict[str, Any] = {"message_id": message_id}
         optional: Dict[str, Any] = {}
         result = self._call("runtime/message.verify", required, optional, ctx, "safe")
-        return cast(t.VerifyResult, result)
+        return cast(t.MessageVerifyResult, result)
 
     def sign(
         self,
@@ -1212,6 +1444,10 @@ class Runtime(Group):
         self.agent = RuntimeAgent(caller)
         self.retirement = RuntimeRetirement(caller)
         self.epoch = RuntimeEpoch(caller)
+        self.override = RuntimeOverride(caller)
+        self.process = RuntimeProcess(caller)
+        self.environment = RuntimeEnvironment(caller)
+        self.host = RuntimeHost(caller)
         self.inbox = RuntimeInbox(caller)
         self.message = RuntimeMessage(caller)
         self.topic = RuntimeTopic(caller)
@@ -1352,12 +1588,706 @@ class ConversationAction(Group):
         return cast(t.ActionView, result)
 
 
+class ConversationSession(Group):
+    """`conversation/session.*`"""
+
+    def create(
+        self,
+        *,
+        agent: Optional[str] = None,
+        session_id: Optional[t.SessionId] = None,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionEntry:
+        """Makes a further session of an agent, with its first thread.
+
+        `conversation/session.create`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+
+        :param agent: Name or id; an agent may leave its own out.
+        :param session_id: Its id, by the caller's choice: then it is the key against making it twice.
+        :param title: What it is called, at most 256 bytes.
+        :param labels: By what it is found, at most 16.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "session_id": session_id, "title": title, "labels": labels}
+        result = self._call("conversation/session.create", required, optional, ctx, "again")
+        return cast(t.SessionEntry, result)
+
+    def get(
+        self,
+        *,
+        session_id: t.SessionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionEntry:
+        """Shows a session.
+
+        `conversation/session.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param session_id: Its id.
+        """
+        required: Dict[str, Any] = {"session_id": session_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/session.get", required, optional, ctx, "safe")
+        return cast(t.SessionEntry, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        archived: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionListResult:
+        """Lists sessions.
+
+        `conversation/session.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those of this agent.
+        :param archived: Also archived ones.
+        :param limit: Most to list, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "archived": archived, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/session.list", required, optional, ctx, "safe")
+        return cast(t.SessionListResult, result)
+
+    def archive(
+        self,
+        *,
+        session_id: t.SessionId,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionEntry:
+        """Lets a session and its threads take no turns any more; their history stays.
+
+        `conversation/session.archive`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, version_conflict, storage_full.
+
+        :param session_id: Its id.
+        :param if_version: Only if it is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"session_id": session_id}
+        optional: Dict[str, Any] = {"if_version": if_version, "reason": reason}
+        result = self._call("conversation/session.archive", required, optional, ctx, "same")
+        return cast(t.SessionEntry, result)
+
+
+class ConversationThread(Group):
+    """`conversation/thread.*`"""
+
+    def create(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        session_id: Optional[t.SessionId] = None,
+        agent: Optional[str] = None,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        parent_thread_id: Optional[t.ThreadId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Makes a thread.
+
+        `conversation/thread.create`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+
+        :param thread_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice.
+        :param session_id: The session that it becomes part of; else the agent's first one.
+        :param agent: Name or id; an agent may leave its own out.
+        :param title: What it is called, at most 256 bytes.
+        :param labels: By what it is found, at most 16.
+        :param parent_thread_id: The thread that it goes on from, with all of its turns so far.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "session_id": session_id, "agent": agent, "title": title, "labels": labels, "parent_thread_id": parent_thread_id}
+        result = self._call("conversation/thread.create", required, optional, ctx, "again")
+        return cast(t.ThreadView, result)
+
+    def get(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Shows a thread.
+
+        `conversation/thread.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param thread_id: Its id.
+        :param agent: An agent by name or id, whose first thread is meant.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent}
+        result = self._call("conversation/thread.get", required, optional, ctx, "safe")
+        return cast(t.ThreadView, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        session_id: Optional[t.SessionId] = None,
+        archived: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadListResult:
+        """Lists threads.
+
+        `conversation/thread.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those of this agent.
+        :param session_id: Only those of this session.
+        :param archived: Also archived ones.
+        :param limit: Most to list, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "session_id": session_id, "archived": archived, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/thread.list", required, optional, ctx, "safe")
+        return cast(t.ThreadListResult, result)
+
+    def update(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Calls a thread something else.
+
+        `conversation/thread.update`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, version_conflict, storage_full.
+
+        :param thread_id: Its id.
+        :param title: What it is called from here on; an empty one is none.
+        :param labels: All labels that it has from here on.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"title": title, "labels": labels, "if_version": if_version}
+        result = self._call("conversation/thread.update", required, optional, ctx, "same")
+        return cast(t.ThreadView, result)
+
+    def archive(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Lets a thread take no turns any more; its history stays.
+
+        `conversation/thread.archive`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, version_conflict, storage_full.
+
+        :param thread_id: Its id.
+        :param if_version: Only if it is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"if_version": if_version, "reason": reason}
+        result = self._call("conversation/thread.archive", required, optional, ctx, "same")
+        return cast(t.ThreadView, result)
+
+    def read(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadReadResult:
+        """Tells what happens in a thread now.
+
+        `conversation/thread.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param thread_id: Its id.
+        :param agent: An agent by name or id, whose first thread is meant.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent}
+        result = self._call("conversation/thread.read", required, optional, ctx, "safe")
+        return cast(t.ThreadReadResult, result)
+
+    def resume(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadResumeResult:
+        """Tells what a crash or a stop left uncertain in a thread, and what can be done.
+
+        `conversation/thread.resume`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param thread_id: Its id.
+        :param agent: An agent by name or id, whose first thread is meant.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent}
+        result = self._call("conversation/thread.resume", required, optional, ctx, "safe")
+        return cast(t.ThreadResumeResult, result)
+
+    def fork(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        turn_id: Optional[t.TurnId] = None,
+        agent: Optional[str] = None,
+        fork_id: Optional[t.ThreadId] = None,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Makes a thread that goes on from a turn of another one.
+
+        `conversation/thread.fork`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+
+        :param thread_id: The thread to go on from.
+        :param turn_id: The last turn that is part of the fork's history; the newest one that was given if not said.
+        :param agent: The agent that the fork belongs to, if it is another one.
+        :param fork_id: The fork's id, by the caller's choice: then it is the key against making it twice.
+        :param title: What it is called, at most 256 bytes.
+        :param labels: By what it is found, at most 16.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"turn_id": turn_id, "agent": agent, "fork_id": fork_id, "title": title, "labels": labels}
+        result = self._call("conversation/thread.fork", required, optional, ctx, "again")
+        return cast(t.ThreadView, result)
+
+    def rollback(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        to_turn: Optional[t.TurnId] = None,
+        interrupt: Optional[bool] = None,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadRollbackResult:
+        """Takes the last turns of a thread out of its history, and lets its program begin anew without them.
+
+        `conversation/thread.rollback`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, version_conflict, too_large, unsupported, storage_full.
+
+        :param thread_id: The thread.
+        :param to_turn: The last turn that survives; none means that none does.
+        :param interrupt: Whether a turn that runs is cut short for it.
+        :param if_version: Only if the thread is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"to_turn": to_turn, "interrupt": interrupt, "if_version": if_version, "reason": reason}
+        result = self._call("conversation/thread.rollback", required, optional, ctx, "same")
+        return cast(t.ThreadRollbackResult, result)
+
+
+class ConversationTurn(Group):
+    """`conversation/turn.*`"""
+
+    def start(
+        self,
+        *,
+        input: List[t.Part],
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        create: Optional[t.ThreadToCreate] = None,
+        turn_id: Optional[t.TurnId] = None,
+        on_busy: Optional[t.OnBusy] = None,
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        authority: Optional[t.Authority] = None,
+        idempotency_key: Optional[str] = None,
+        reply_to: Optional[t.MessageId] = None,
+        causation: Optional[t.MessageId] = None,
+        on_behalf_of: Optional[List[t.BehalfParam]] = None,
+        display_name: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnStartResult:
+        """Begins a turn: says something to an agent in a thread.
+
+        `conversation/turn.start`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, storage_full.
+
+        :param input: What to say: at most 4 MiB of JSON.
+        :param thread_id: The thread; or name an agent, or a thread to make.
+        :param agent: An agent by name or id, whose first thread is meant.
+        :param create: A thread that is made together with the turn.
+        :param turn_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice.
+        :param on_busy: What becomes of it while another turn runs or waits.
+        :param priority: Which waiting turn goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth beginning.
+        :param authority: Less authority than the caller has; more is refused.
+        :param idempotency_key: Key against beginning it twice.
+        :param reply_to: The message it answers.
+        :param causation: The message that made the caller begin it.
+        :param on_behalf_of: For whom the caller speaks, nearest first; at most eight.
+        :param display_name: A name that the caller gives itself; shown to people, never proof.
+        """
+        required: Dict[str, Any] = {"input": input}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "create": create, "turn_id": turn_id, "on_busy": on_busy, "priority": priority, "expires_in_ms": expires_in_ms, "authority": authority, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "display_name": display_name}
+        result = self._call("conversation/turn.start", required, optional, ctx, "again")
+        return cast(t.TurnStartResult, result)
+
+    def steer(
+        self,
+        *,
+        turn_id: t.TurnId,
+        input: List[t.Part],
+        authority: Optional[t.Authority] = None,
+        idempotency_key: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnStartResult:
+        """Says something into a turn that runs.
+
+        `conversation/turn.steer`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_state, unsupported, too_large, backpressure, idempotency_mismatch, policy_blocked, storage_full.
+
+        :param turn_id: The turn.
+        :param input: What to say.
+        :param authority: Less authority than the caller has; more is refused.
+        :param idempotency_key: Key against saying it twice.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id, "input": input}
+        optional: Dict[str, Any] = {"authority": authority, "idempotency_key": idempotency_key}
+        result = self._call("conversation/turn.steer", required, optional, ctx, "again")
+        return cast(t.TurnStartResult, result)
+
+    def interrupt(
+        self,
+        *,
+        turn_id: t.TurnId,
+        reason: Optional[str] = None,
+        queued: Optional[t.QueueFate] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnInterruptResult:
+        """Asks for the end of a turn.
+
+        `conversation/turn.interrupt`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, unsupported, permission_denied, storage_full.
+
+        :param turn_id: The turn.
+        :param reason: Why, for people and the program.
+        :param queued: What becomes of the turns of its thread that wait. Only operators may drop them.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {"reason": reason, "queued": queued}
+        result = self._call("conversation/turn.interrupt", required, optional, ctx, "same")
+        return cast(t.TurnInterruptResult, result)
+
+    def get(
+        self,
+        *,
+        turn_id: t.TurnId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnView:
+        """Shows a turn.
+
+        `conversation/turn.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param turn_id: Its id.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/turn.get", required, optional, ctx, "safe")
+        return cast(t.TurnView, result)
+
+    def list(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        removed: Optional[bool] = None,
+        newest: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnListResult:
+        """Lists turns.
+
+        `conversation/turn.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param thread_id: Those of a thread.
+        :param agent: Those of all threads of an agent, by name or id.
+        :param removed: Also those that were rolled back.
+        :param newest: The newest first.
+        :param limit: Most to look through, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "removed": removed, "newest": newest, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/turn.list", required, optional, ctx, "safe")
+        return cast(t.TurnListResult, result)
+
+
+class ConversationItem(Group):
+    """`conversation/item.*`"""
+
+    def list(
+        self,
+        *,
+        turn_id: Optional[t.TurnId] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        after: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ItemListResult:
+        """Lists the items of a turn or a thread.
+
+        `conversation/item.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param turn_id: Those of a turn.
+        :param thread_id: Those of a thread; what was rolled back is left out.
+        :param after: Behind this number in the agent's stream.
+        :param limit: Most to list, at most 500. Long ones may make it fewer.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"turn_id": turn_id, "thread_id": thread_id, "after": after, "limit": limit}
+        result = self._call("conversation/item.list", required, optional, ctx, "safe")
+        return cast(t.ItemListResult, result)
+
+
+class ConversationQueue(Group):
+    """`conversation/queue.*`"""
+
+    def list(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.QueueResult:
+        """Lists the turns that wait, in the order of delivery.
+
+        `conversation/queue.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param thread_id: Those of a thread.
+        :param agent: Those of all threads of an agent, by name or id.
+        :param limit: Most to list, at most 500.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "limit": limit}
+        result = self._call("conversation/queue.list", required, optional, ctx, "safe")
+        return cast(t.QueueResult, result)
+
+    def remove(
+        self,
+        *,
+        turn_id: t.TurnId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnView:
+        """Takes a waiting turn out of the queue.
+
+        `conversation/queue.remove`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param turn_id: The turn.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("conversation/queue.remove", required, optional, ctx, "same")
+        return cast(t.TurnView, result)
+
+    def promote(
+        self,
+        *,
+        turn_id: t.TurnId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.QueueResult:
+        """Puts a waiting turn before all others that wait.
+
+        `conversation/queue.promote`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param turn_id: Its id.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/queue.promote", required, optional, ctx, "same")
+        return cast(t.QueueResult, result)
+
+
+class ConversationOutput(Group):
+    """`conversation/output.*`"""
+
+    def get(
+        self,
+        *,
+        output_id: t.OutputId,
+        offset: Optional[int] = None,
+        bytes_max: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OutputView:
+        """Reads what a turn came to.
+
+        `conversation/output.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param output_id: Its id.
+        :param offset: From this byte on, or the beginning of the character that holds it.
+        :param bytes_max: Most bytes to read, at most 1 MiB.
+        """
+        required: Dict[str, Any] = {"output_id": output_id}
+        optional: Dict[str, Any] = {"offset": offset, "bytes_max": bytes_max}
+        result = self._call("conversation/output.get", required, optional, ctx, "safe")
+        return cast(t.OutputView, result)
+
+    def list(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        newest: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OutputListResult:
+        """Lists what turns came to.
+
+        `conversation/output.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param thread_id: Those of a thread.
+        :param agent: Those of all threads of an agent, by name or id.
+        :param newest: The newest first.
+        :param limit: Most to look through, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "newest": newest, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/output.list", required, optional, ctx, "safe")
+        return cast(t.OutputListResult, result)
+
+
+class ConversationDelivery(Group):
+    """`conversation/delivery.*`"""
+
+    def create(
+        self,
+        *,
+        output_id: t.OutputId,
+        destination: t.DestinationParam,
+        delivery_id: Optional[t.DeliveryId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliveryView:
+        """Hands an output over.
+
+        `conversation/delivery.create`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, conflict, storage_full.
+
+        :param output_id: What to hand over.
+        :param destination: To whom.
+        :param delivery_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against doing it twice.
+        """
+        required: Dict[str, Any] = {"output_id": output_id, "destination": destination}
+        optional: Dict[str, Any] = {"delivery_id": delivery_id}
+        result = self._call("conversation/delivery.create", required, optional, ctx, "again")
+        return cast(t.DeliveryView, result)
+
+    def ack(
+        self,
+        *,
+        delivery_id: t.DeliveryId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliveryView:
+        """Says that an output that was handed over is there.
+
+        `conversation/delivery.ack`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param delivery_id: Its id.
+        """
+        required: Dict[str, Any] = {"delivery_id": delivery_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/delivery.ack", required, optional, ctx, "same")
+        return cast(t.DeliveryView, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliveryListResult:
+        """Lists deliveries.
+
+        `conversation/delivery.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Those of an agent's outputs and to that agent, by name or id.
+        :param limit: Most to list, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/delivery.list", required, optional, ctx, "safe")
+        return cast(t.DeliveryListResult, result)
+
+
 class Conversation(Group):
     """`conversation/*`"""
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
         self.action = ConversationAction(caller)
+        self.session = ConversationSession(caller)
+        self.thread = ConversationThread(caller)
+        self.turn = ConversationTurn(caller)
+        self.item = ConversationItem(caller)
+        self.queue = ConversationQueue(caller)
+        self.output = ConversationOutput(caller)
+        self.delivery = ConversationDelivery(caller)
 
 
 class PolicyRule(Group):
@@ -1719,59 +2649,163 @@ class Memory(Group):
         self.entry = MemoryEntry(caller)
 
 
+class StreamProjection(Group):
+    """`stream/projection.*`"""
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProjectionsResult:
+        """Lists projections.
+
+        `stream/projection.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("stream/projection.list", required, optional, ctx, "safe")
+        return cast(t.ProjectionsResult, result)
+
+    def get(
+        self,
+        *,
+        projection: str,
+        target: Optional[t.Target] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProjectionView:
+        """Shows the state of a projection of a target.
+
+        `stream/projection.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param projection: Which projection.
+        :param target: What it is about; the node if not given.
+        """
+        required: Dict[str, Any] = {"projection": projection}
+        optional: Dict[str, Any] = {"target": target}
+        result = self._call("stream/projection.get", required, optional, ctx, "safe")
+        return cast(t.ProjectionView, result)
+
+    def rebuild(
+        self,
+        *,
+        projection: Optional[str] = None,
+        target: Optional[t.Target] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RebuildResult:
+        """Drops what is kept of projections and makes them anew from the first event; progress comes as `core/progress`.
+
+        `stream/projection.rebuild`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found.
+
+        :param projection: Only this one.
+        :param target: Only those of this target. Without it, those of the node and all that somebody has asked for.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"projection": projection, "target": target}
+        result = self._call("stream/projection.rebuild", required, optional, ctx, "same")
+        return cast(t.RebuildResult, result)
+
+    def verify(
+        self,
+        *,
+        projection: Optional[str] = None,
+        target: Optional[t.Target] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProjectionVerifyResult:
+        """Makes projections anew from the first event and compares them with what is kept.
+
+        `stream/projection.verify`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param projection: Only this one.
+        :param target: Only those of this target. Without it, those of the node and all that somebody has asked for.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"projection": projection, "target": target}
+        result = self._call("stream/projection.verify", required, optional, ctx, "safe")
+        return cast(t.ProjectionVerifyResult, result)
+
+
 class Stream(Group):
     """`stream/*`"""
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
+        self.projection = StreamProjection(caller)
 
-    def read(
+    def replay(
         self,
         *,
-        agent: Optional[str] = None,
+        target: Optional[t.Target] = None,
+        projection: Optional[str] = None,
+        from_: Optional[t.From] = None,
         after: Optional[int] = None,
+        cursor: Optional[str] = None,
         types: Optional[List[str]] = None,
         limit: Optional[int] = None,
         newest: Optional[bool] = None,
         ctx: Optional[t.RequestContext] = None,
-    ) -> t.ReadResult:
-        """Reads events of the record.
+    ) -> t.ReplayResult:
+        """Reads what a projection of the record says, from any point: events of the log, or what was made of them.
 
-        `stream/read`: reads; a token needs: `read`;
+        `stream/replay`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, replay_gap.
 
-        :param agent: Only this agent's, by name or id.
-        :param after: Only after this position of the node (or, with `agent`, this number of its stream).
-        :param types: Only these types; a type may end in `.*`.
-        :param limit: Most to read; 1,000 if not given.
+        :param target: What it is about; the node if not given.
+        :param projection: Which projection; `log` if not given.
+        :param from_: From where.
+        :param after: Only what has a higher number: in the log of the node its position, in that of an agent the number in its stream.
+        :param cursor: Only what follows the place that a cursor names.
+        :param types: Only these types; a type may end in `*`.
+        :param limit: Most to read; 1,000 if not given, 10,000 at most. Long ones may make an answer end earlier.
         :param newest: Read the newest ones instead of the oldest.
         """
         required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"agent": agent, "after": after, "types": types, "limit": limit, "newest": newest}
-        result = self._call("stream/read", required, optional, ctx, "safe")
-        return cast(t.ReadResult, result)
+        optional: Dict[str, Any] = {"target": target, "projection": projection, "from": from_, "after": after, "cursor": cursor, "types": types, "limit": limit, "newest": newest}
+        result = self._call("stream/replay", required, optional, ctx, "safe")
+        return cast(t.ReplayResult, result)
 
     def subscribe(
         self,
         *,
-        agent: Optional[str] = None,
+        target: Optional[t.Target] = None,
+        projection: Optional[str] = None,
+        from_: Optional[t.From] = None,
         after: Optional[int] = None,
+        cursor: Optional[str] = None,
+        snapshot: Optional[t.Snapshot] = None,
         types: Optional[List[str]] = None,
+        max_inflight: Optional[int] = None,
+        heartbeat_ms: Optional[int] = None,
+        on_gap: Optional[t.OnGap] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.SubscribeResult:
-        """Follows events of the record; they come as `stream/event` notifications.
+        """Follows a projection of the record; what it says comes as `stream/event` notifications, and how the subscription is as `stream/state`.
 
         `stream/subscribe`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, replay_gap, quota_exhausted.
 
-        :param agent: Only this agent's, by name or id.
-        :param after: After this position of the node; from now on if not given.
-        :param types: Only these types; a type may end in `.*`.
+        :param target: What it is about; the node if not given.
+        :param projection: Which projection; `log` if not given.
+        :param from_: From where.
+        :param after: Only what has a higher number.
+        :param cursor: Only what follows the place that a cursor names.
+        :param snapshot: Whether the state is wanted first. What follows it then begins behind it, so none of the three above is given.
+        :param types: Only these types; a type may end in `*`.
+        :param max_inflight: Most entries on their way that `stream/ack` has not named yet; without it the connection's own bounds hold.
+        :param heartbeat_ms: After so many milliseconds without an entry a `stream/state` says that the stream lives; from 100 to an hour.
+        :param on_gap: What to do if the place of the cursor is gone.
         """
         required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"agent": agent, "after": after, "types": types}
+        optional: Dict[str, Any] = {"target": target, "projection": projection, "from": from_, "after": after, "cursor": cursor, "snapshot": snapshot, "types": types, "max_inflight": max_inflight, "heartbeat_ms": heartbeat_ms, "on_gap": on_gap}
         result = self._call("stream/subscribe", required, optional, ctx, "safe")
         return cast(t.SubscribeResult, result)
 
@@ -1794,6 +2828,48 @@ class Stream(Group):
         result = self._call("stream/unsubscribe", required, optional, ctx, "safe")
         return cast(t.Empty, result)
 
+    def ack(
+        self,
+        *,
+        subscription_id: t.SubscriptionId,
+        n: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AckResult:
+        """Tells how far a subscriber has come; with `max_inflight` it makes room for more.
+
+        `stream/ack`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Which subscription.
+        :param n: The number of an entry; it and everything before it is done with.
+        :param cursor: The cursor of that entry.
+        """
+        required: Dict[str, Any] = {"subscription_id": subscription_id}
+        optional: Dict[str, Any] = {"n": n, "cursor": cursor}
+        result = self._call("stream/ack", required, optional, ctx, "safe")
+        return cast(t.AckResult, result)
+
+    def status(
+        self,
+        *,
+        subscription_id: Optional[t.SubscriptionId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubscriptionStatusResult:
+        """Shows the subscriptions of this connection.
+
+        `stream/status`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Only this one.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"subscription_id": subscription_id}
+        result = self._call("stream/status", required, optional, ctx, "safe")
+        return cast(t.SubscriptionStatusResult, result)
+
 
 class EvidenceAudit(Group):
     """`evidence/audit.*`"""
@@ -1815,12 +2891,92 @@ class EvidenceAudit(Group):
         return cast(t.AuditResult, result)
 
 
+class EvidencePack(Group):
+    """`evidence/pack.*`"""
+
+    def export(
+        self,
+        *,
+        scope: t.PackScope,
+        from_: Optional[t.Timestamp] = None,
+        to: Optional[t.Timestamp] = None,
+        bodies: Optional[t.PackBodies] = None,
+        write: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.PackResult:
+        """Makes a signed pack of what the record says of an agent, a thread, a turn, a message or the node.
+
+        `evidence/pack.export`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        invalid_params, not_found, too_large, unavailable, storage_full.
+
+        :param scope: What it is about.
+        :param from_: Only events from this moment on.
+        :param to: Only events up to this moment.
+        :param bodies: Whether bodies come with it.
+        :param write: Whether it is written on the node also if it is small.
+        """
+        required: Dict[str, Any] = {"scope": scope}
+        optional: Dict[str, Any] = {"from": from_, "to": to, "bodies": bodies, "write": write}
+        result = self._call("evidence/pack.export", required, optional, ctx, "again")
+        return cast(t.PackResult, result)
+
+
+class EvidenceReplay(Group):
+    """`evidence/replay.*`"""
+
+    def export(
+        self,
+        *,
+        turn_id: t.TurnId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CaseExportResult:
+        """Tells what is needed to run a turn again and to judge what comes of it.
+
+        `evidence/replay.export`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param turn_id: Which.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("evidence/replay.export", required, optional, ctx, "safe")
+        return cast(t.CaseExportResult, result)
+
+
+class EvidenceGap(Group):
+    """`evidence/gap.*`"""
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.GapsResult:
+        """Lists what the record cannot show, and why.
+
+        `evidence/gap.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Of this agent: name or id, also of one that is retired; of the node and all its agents without.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent}
+        result = self._call("evidence/gap.list", required, optional, ctx, "safe")
+        return cast(t.GapsResult, result)
+
+
 class Evidence(Group):
     """`evidence/*`"""
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
         self.audit = EvidenceAudit(caller)
+        self.pack = EvidencePack(caller)
+        self.replay = EvidenceReplay(caller)
+        self.gap = EvidenceGap(caller)
 
 
 class Catalogue:

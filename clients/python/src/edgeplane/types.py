@@ -9,6 +9,26 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+class AckParams(TypedDict):
+    """Tells how far a subscriber has come. Exactly one of `n` and `cursor` is given."""
+
+    # Which subscription.
+    subscription_id: SubscriptionId
+    # The number of an entry; it and everything before it is done with.
+    n: NotRequired[Optional[int]]
+    # The cursor of that entry.
+    cursor: NotRequired[Optional[str]]
+
+
+class AckResult(TypedDict):
+    """What a subscriber has told to be done with."""
+
+    # Everything up to here.
+    acked: int
+    # Entries that are on their way.
+    inflight: int
+
+
 class Action(TypedDict):
     """Something that waits for a person."""
 
@@ -176,6 +196,30 @@ class AdaptersResult(TypedDict):
     folder: str
 
 
+class Affected(TypedDict):
+    """What an override, or its end, did to one agent."""
+
+    # The agent's name.
+    agent: str
+    # Its id.
+    agent_id: AgentId
+    # Where it was.
+    before: Phase
+    # Where it was when the answer was given; it may be on its way still.
+    after: NotRequired[Optional[Phase]]
+    # What could not be done to it.
+    error: NotRequired[Optional[AffectedError]]
+
+
+class AffectedError(TypedDict):
+    """Why an override could not do to an agent what it says."""
+
+    # The error's name, as methods answer it.
+    name: str
+    # What is the matter, and what was done instead.
+    message: str
+
+
 AgentId = str
 
 
@@ -206,6 +250,60 @@ class AgentParams(TypedDict):
 
     # Name or id.
     agent: str
+
+
+class AgentProcess(TypedDict):
+    """A process that an agent's program had the node run."""
+
+    # Its id.
+    process_id: ProcessId
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # The epoch in which it was run.
+    epoch: Epoch
+    # How it is.
+    status: ProcessStatus
+    # Program and arguments, shortened.
+    command: str
+    # Its folder.
+    cwd: str
+    # The names of the variables that its program asked for; values are in no record.
+    variables: List[str]
+    # What the words that led to it weigh.
+    authority: Authority
+    # When it began.
+    started_at: Timestamp
+    # The message in whose turn it was run.
+    message_id: NotRequired[Optional[MessageId]]
+    # The turn in which it was run.
+    turn_id: NotRequired[Optional[TurnId]]
+    # When its end was known.
+    ended_at: NotRequired[Optional[Timestamp]]
+    # How it ended.
+    exit: NotRequired[Optional[ExitStatus]]
+    # Why it could not be run, or why its end is not known.
+    reason: NotRequired[Optional[str]]
+    # Whether somebody asked for its end.
+    terminating: NotRequired[bool]
+    # What it wrote, if that was asked for.
+    output: NotRequired[Optional[ProcessOutput]]
+
+
+class AgentState(TypedDict):
+    """How it is with an agent."""
+
+    # Its name.
+    name: AgentName
+    # Where it is in its life.
+    phase: Phase
+    # Its newest epoch.
+    epoch: Epoch
+    # How much of the former context that epoch began with.
+    continuity: Continuity
+    # Why it is not as it should be.
+    reason: NotRequired[Optional[str]]
 
 
 class AgentStatus(TypedDict):
@@ -249,6 +347,8 @@ class AgentStatus(TypedDict):
     healthy: NotRequired[Optional[bool]]
     # The hooks of its program, where its adapter names some.
     hooks: NotRequired[Optional[HooksView]]
+    # The overrides that hold it, newest first.
+    overrides: NotRequired[List[OverrideMark]]
     # Its replicas, if it is a set of agents that share its name.
     replicas: NotRequired[Optional[ReplicasView]]
     # The name of the set whose replica it is.
@@ -309,6 +409,21 @@ class AppliedSchedule(TypedDict):
     name: AgentName
     # What changed.
     change: Change
+
+
+class ApplyOverrideParams(TypedDict):
+    """Decides over agents."""
+
+    # Which agents, those to come included: `{"node": true}`, `{"agents": [names]}` or `{"labels": {key: value}}`.
+    scope: OverrideScope
+    # What is done to them.
+    kind: WantedKind
+    # Why, for the record and for whoever finds an agent held.
+    reason: str
+    # After how many milliseconds it lifts itself; never without.
+    expires_in_ms: NotRequired[Optional[int]]
+    # How long the answer may wait for agents to come to rest, in milliseconds; 5,000 without.
+    wait_ms: NotRequired[Optional[int]]
 
 
 class ApplyParams(TypedDict):
@@ -525,6 +640,28 @@ class Belonging(TypedDict):
     names: NotRequired[List[str]]
 
 
+class BlockText(TypedDict):
+    """Words."""
+
+    type: Literal["text"]
+    # The words; of a message as its session saw it, with header and fence.
+    text: str
+    # Whether there is more of it than is shown: at most 16 KiB are.
+    is_cut: NotRequired[bool]
+
+
+class BlockData(TypedDict):
+    """A value."""
+
+    type: Literal["data"]
+    # Any JSON value; long texts in it are shortened.
+    data: Any
+
+
+Block = Union["BlockText", "BlockData"]
+"""A part of an item's content."""
+
+
 class BroadcastParams(TypedDict):
     """Sends a message to every agent whose labels have these values."""
 
@@ -555,6 +692,57 @@ class CallerView(TypedDict):
     agent_id: NotRequired[Optional[AgentId]]
     # What else is to be said of it.
     note: NotRequired[Optional[str]]
+
+
+class CapacityView(TypedDict):
+    """What a machine has."""
+
+    # Thousandths of processors that the daemon may use.
+    cpu_milli: int
+    # Bytes of memory; nothing if the kernel does not tell.
+    memory_bytes: NotRequired[Optional[int]]
+
+
+class CaseExportParams(TypedDict):
+    """Names a turn."""
+
+    # Which.
+    turn_id: TurnId
+
+
+class CaseExportResult(TypedDict):
+    """What is needed to run a turn again and to judge what comes of it."""
+
+    # `edgeplane-replay/1`.
+    format: str
+    # The turn.
+    turn_id: TurnId
+    # The message that began it.
+    message_id: MessageId
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # What it was given: the envelope and, unless it was erased, the content.
+    input: Any
+    # How it was given: driver, mode, priority, program.
+    options: Any
+    # What it had before it, by reference: manifest, session, memory, recording.
+    context: Any
+    # What it had at hand, by reference.
+    inventory: Any
+    # What came of it then, by digest.
+    expected: Any
+    # Where the record says so.
+    evidence: Any
+    # What people or programs noted of it; EdgePlane notes nothing.
+    grader_notes: List[str]
+    # What of each kind of signal is in it.
+    signals: List[SignalView]
+    # What is missing, and why.
+    known_gaps: List[GapView]
+    # SHA-256 of the case in its one spelling, without this field.
+    digest: str
 
 
 Change = Literal[
@@ -661,6 +849,21 @@ class ContentOrigin(TypedDict):
     retrieved_at: NotRequired[Optional[Timestamp]]
 
 
+Context = Literal[
+    "own",  # The agent's program has no other session or thread.
+    "shared",  # The agent's program has one live context in each epoch, and all its threads share it. Their turns never overlap.
+]
+"""Whether a program has a context for this alone."""
+
+
+ContextRebuilt = Literal[
+    "not",  # Nothing was taken out, so nothing is done.
+    "now",  # Its epoch ends, and the next one begins anew, without its former session.
+    "at_next_start",  # It does not run: its next epoch begins anew.
+]
+"""What a rollback makes of a program's context. A program cannot forget."""
+
+
 Continuity = Literal[
     "full",  # The program resumed its own session.
     "partial",  # Facts and quotations were handed over; the program's own context is gone.
@@ -737,12 +940,83 @@ class DeleteParams(TypedDict):
     if_version: NotRequired[Optional[int]]
 
 
+class DeliveryCreateParams(TypedDict):
+    """Hands an output over."""
+
+    # What to hand over.
+    output_id: OutputId
+    # To whom.
+    destination: DestinationParam
+    # Its id, by the caller's choice, as a UUID of version 7: then it is the key against doing it twice.
+    delivery_id: NotRequired[Optional[DeliveryId]]
+
+
+DeliveryId = str
+
+
+class DeliveryListParams(TypedDict):
+    """Lists deliveries."""
+
+    # Those of an agent's outputs and to that agent, by name or id.
+    agent: NotRequired[Optional[str]]
+    # Most to list, at most 500.
+    limit: NotRequired[int]
+    # Where the page before ended.
+    cursor: NotRequired[int]
+
+
+class DeliveryListResult(TypedDict):
+    """Deliveries."""
+
+    # In the order in which they were asked for.
+    items: List[DeliveryView]
+    # What to give as `cursor` to read on, if there is more.
+    next: NotRequired[Optional[int]]
+
+
 DeliveryMode = Literal[
     "queue",  # After the turn.
     "steer",  # Into the turn.
     "interrupt",  # Ends the turn.
 ]
 """How a message meets a running turn."""
+
+
+class DeliveryParams(TypedDict):
+    """Names a delivery."""
+
+    # Its id.
+    delivery_id: DeliveryId
+
+
+DeliveryState = Literal[
+    "pending",  # It is not there yet.
+    "delivered",  # The agent's program was given it.
+    "acknowledged",  # The agent's program acted on it, or who was to have it says that they do.
+    "failed",  # It came to nothing.
+]
+"""How far a delivery is."""
+
+
+DeliveryView = TypedDict(
+    "DeliveryView",
+    {
+        "delivery_id": "DeliveryId",
+        "output_id": "OutputId",
+        "output_digest": "str",
+        "from": "str",
+        "authority": "Authority",
+        "state": "DeliveryState",
+        "created_at": "Timestamp",
+        "to_agent": "NotRequired[Optional[str]]",
+        "message_id": "NotRequired[Optional[MessageId]]",
+        "to_principal": "NotRequired[Optional[SafeLabel]]",
+        "reason": "NotRequired[Optional[str]]",
+        "acknowledged_by": "NotRequired[Optional[SafeLabel]]",
+        "acknowledged_at": "NotRequired[Optional[Timestamp]]",
+    },
+)
+"""A delivery."""
 
 
 class DescribeParams(TypedDict):
@@ -769,6 +1043,24 @@ Desired = Literal[
 """What an agent is meant to be doing."""
 
 
+class DestinationParamAgent(TypedDict):
+    """An agent: it gets a message with the words, which weighs no more than they do."""
+
+    to: Literal["agent"]
+    # Name or id.
+    agent: str
+
+
+class DestinationParamCaller(TypedDict):
+    """The caller: it waits until they acknowledge it."""
+
+    to: Literal["caller"]
+
+
+DestinationParam = Union["DestinationParamAgent", "DestinationParamCaller"]
+"""Who is to have an output."""
+
+
 class DetachParams(TypedDict):
     """Names an attachment."""
 
@@ -781,6 +1073,14 @@ Detail = Literal[
     "words",  # What was said: messages, answers and remarks.
 ]
 """How much of what an agent did a transcript tells."""
+
+
+Disposition = Literal[
+    "started",  # It is on its way to the program, or there.
+    "queued",  # It waits.
+    "steered",  # It goes into the turn that runs, and is none of its own.
+]
+"""What became of a turn at once."""
 
 
 class Document(TypedDict):
@@ -880,6 +1180,10 @@ class Envelope(TypedDict):
     rule: NotRequired[Optional[SafeLabel]]
     # The thread it belongs to.
     thread: NotRequired[Optional[ThreadId]]
+    # The open turn it goes into. It is part of that turn and none of its own, and comes to nothing if that is over.
+    into_turn: NotRequired[Optional[TurnId]]
+    # What its fence ends with, by the node's choice, where its sender chose its id. Else its id says it.
+    fence: NotRequired[Optional[SafeLabel]]
     # The message it answers.
     reply_to: NotRequired[Optional[MessageId]]
     # The message that made its sender send it.
@@ -890,6 +1194,53 @@ class Envelope(TypedDict):
     idempotency_key: NotRequired[Optional[str]]
     # W3C trace context.
     traceparent: NotRequired[Optional[str]]
+
+
+class EnvironmentView(TypedDict):
+    """What surrounds an agent's program."""
+
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # The epoch that lives, or the last one.
+    epoch: Epoch
+    # Where the agent stands.
+    phase: Phase
+    # When this was looked at.
+    as_of: Timestamp
+    # `epoch` if it was read from what runs, `manifest` if nothing runs and it is what the next epoch gets.
+    source: str
+    # Whether what runs was started with another manifest than the one that is shown here.
+    stale: bool
+    # The folder that its program begins in.
+    cwd: str
+    # Further folders that it was given.
+    additional_roots: List[str]
+    # The shell of its user.
+    shell: str
+    # The operating system.
+    os: str
+    # The processor's architecture.
+    arch: str
+    # As whom it runs.
+    user: UserView
+    # The names of its variables; values are never told.
+    variables: List[str]
+    # What keeps it in.
+    sandbox: SandboxView
+    # What its processes may use together, and each of them.
+    limits: List[LimitView]
+    # What it may reach: `host` is all that the machine may.
+    network: str
+    # What keeps its epochs: `shim`.
+    substrate: str
+    # How messages become what its program reads.
+    driver: str
+    # Its program.
+    program: str
+    # The program's own word for what it is, with its version.
+    version: str
 
 
 Epoch = int
@@ -940,6 +1291,8 @@ class ErrorData(TypedDict):
     hint: NotRequired[Optional[str]]
     # Everything that is wrong, where it is more than one thing.
     violations: NotRequired[List[Any]]
+    # Of a `replay_gap`: what can be had instead of what is gone.
+    gap: NotRequired[Optional[Gap]]
 
 
 ErrorName = Literal[
@@ -978,15 +1331,6 @@ ErrorName = Literal[
 EventId = str
 
 
-class EventView(TypedDict):
-    """An event with its place in the record."""
-
-    # Its place on the node.
-    pos: int
-    # Its hash, lower-case hexadecimal.
-    hash: str
-
-
 Evidence = Literal[
     "kernel",  # The kernel said so.
     "protocol",  # The program said so in a protocol.
@@ -997,6 +1341,10 @@ Evidence = Literal[
     "best_effort",  # The best that this machine allows; not proof.
 ]
 """By what means something is known, from strongest to weakest."""
+
+
+ExitStatus = Union[Dict[str, Any], Dict[str, Any], Literal["unknown"]]
+"""How a process ended."""
 
 
 ExplainParams = TypedDict(
@@ -1034,6 +1382,56 @@ class ExplainResult(TypedDict):
     rate_per_minute: NotRequired[Optional[int]]
     # Most bytes of content.
     bytes_max: NotRequired[Optional[int]]
+
+
+From = Literal[
+    "start",  # At the oldest there is.
+    "latest",  # Behind the newest there is.
+]
+"""Where reading begins, if it is not behind a number or a cursor."""
+
+
+class Gap(TypedDict):
+    """What can be had of a stream instead of what was asked for."""
+
+    # The oldest number that there is.
+    oldest_seq: int
+    # The number that a snapshot would stand for, behind which the stream goes on without a gap.
+    snapshot_seq: int
+    # The version of the projection that is served.
+    projection_version: int
+
+
+GapView = TypedDict(
+    "GapView",
+    {
+        "kind": "str",
+        "reason": "str",
+        "stream": "NotRequired[Optional[str]]",
+        "seq": "NotRequired[Optional[int]]",
+        "from": "NotRequired[Optional[Timestamp]]",
+        "to": "NotRequired[Optional[Timestamp]]",
+        "epoch": "NotRequired[Optional[Epoch]]",
+        "subject": "NotRequired[Optional[str]]",
+    },
+)
+"""Something that the record cannot show."""
+
+
+class GapsParams(TypedDict):
+    """Whose gaps to list."""
+
+    # Of this agent: name or id, also of one that is retired; of the node and all its agents without.
+    agent: NotRequired[Optional[str]]
+
+
+class GapsResult(TypedDict):
+    """What is missing."""
+
+    # By stream, then in the order in which it came to be.
+    items: List[GapView]
+    # Whether there is more than is told.
+    truncated: bool
 
 
 Generation = int
@@ -1113,6 +1511,49 @@ class HooksView(TypedDict):
     asks: NotRequired[Optional[str]]
 
 
+class HostParams(TypedDict):
+    """Names a host."""
+
+    # Name or id of its node.
+    host: str
+
+
+class HostView(TypedDict):
+    """A machine on which agents live."""
+
+    # Its node.
+    host_id: NodeId
+    # Its node's name.
+    name: NodeName
+    # `ready`, `held` under an override over the whole node, `storage_full` or `damaged`.
+    status: str
+    # What it is: `os`, `arch` and `node`.
+    labels: Dict[str, str]
+    # The kernel's release.
+    kernel: str
+    # What tells this start of the machine from others.
+    boot_id: str
+    # What the machine has.
+    capacity: CapacityView
+    # What is in use of it now, by whomever.
+    load: LoadView
+    # What is left when each agent that may live takes all that its limits allow.
+    left: LeftView
+    # How many agents are in each phase.
+    agents: Dict[str, int]
+    # What the machine allows, as `doctor` shows it.
+    features: List[Check]
+    # When this was looked at.
+    as_of: Timestamp
+
+
+class HostsResult(TypedDict):
+    """Hosts."""
+
+    # This machine; a node that belongs to no fleet knows no other.
+    items: List[HostView]
+
+
 class Identities(TypedDict):
     """All seven identities in one place."""
 
@@ -1148,6 +1589,17 @@ class InboxResult(TypedDict):
 
     # Waiting ones in the order of their delivery; with `all`, in the order of arrival.
     items: List[MessageView]
+
+
+class Incident(TypedDict):
+    """Something that went wrong."""
+
+    # The turn.
+    turn_id: TurnId
+    # What became of it.
+    state: TurnState
+    # Why.
+    reason: NotRequired[Optional[str]]
 
 
 Ingress = Literal[
@@ -1212,7 +1664,45 @@ class InstallStep(TypedDict):
     took_ms: int
 
 
+InterruptOutcome = Literal[
+    "accepted",  # It is durable that the turn is to end, and its program is asked. A turn that waited is over with that.
+    "no_op",  # The turn was over already.
+]
+"""What became of a request for the end of a turn."""
+
+
+class InterruptView(TypedDict):
+    """That somebody asked for the end of a turn."""
+
+    # When.
+    at: Timestamp
+    # Why.
+    reason: str
+
+
 ItemId = str
+
+
+class ItemListParams(TypedDict):
+    """Lists the items of a turn or a thread."""
+
+    # Those of a turn.
+    turn_id: NotRequired[Optional[TurnId]]
+    # Those of a thread; what was rolled back is left out.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # Behind this number in the agent's stream.
+    after: NotRequired[int]
+    # Most to list, at most 500. Long ones may make it fewer.
+    limit: NotRequired[int]
+
+
+class ItemListResult(TypedDict):
+    """Items."""
+
+    # Oldest first.
+    items: List[ItemView]
+    # What to give as `after` to read on, if there may be more.
+    next: NotRequired[Optional[int]]
 
 
 class ItemParams(TypedDict):
@@ -1224,6 +1714,31 @@ class ItemParams(TypedDict):
     text: str
     # The message whose turn it belongs to; one of the agent's own.
     message_id: NotRequired[Optional[MessageId]]
+
+
+class ItemView(TypedDict):
+    """An item: one step of a turn."""
+
+    # Its number in the agent's stream; of pieces told as one, the last one's.
+    seq: int
+    # When.
+    at: Timestamp
+    # The turn that it is part of.
+    turn_id: TurnId
+    # Who said or did it, and how.
+    spoken: Spoken
+    # What it holds.
+    blocks: List[Block]
+    # Its id, where pieces of it come one after the other.
+    item_id: NotRequired[Optional[ItemId]]
+    # The message that it shows, if it is one.
+    message_id: NotRequired[Optional[MessageId]]
+    # Of which kind.
+    kind: NotRequired[Optional[SafeLabel]]
+    # How far it is.
+    status: NotRequired[Optional[SafeLabel]]
+    # What it weighs, where that is known.
+    authority: NotRequired[Optional[Authority]]
 
 
 class KeyParams(TypedDict):
@@ -1264,6 +1779,117 @@ class KeysResult(TypedDict):
     items: List[KeyView]
 
 
+class LeftView(TypedDict):
+    """What is left of a machine."""
+
+    # Thousandths of processors; zero if more was promised than there is.
+    cpu_milli: int
+    # Agents that may live and have no limit of processor time: they are not counted.
+    without_cpu_limit: int
+    # Agents that may live and have no limit of memory: they are not counted.
+    without_memory_limit: int
+    # Bytes of memory; nothing if it is not known how much there is.
+    memory_bytes: NotRequired[Optional[int]]
+
+
+class LiftOverrideParams(TypedDict):
+    """Lifts an override."""
+
+    # Which.
+    override_id: OverrideId
+    # Why, for the record.
+    reason: str
+    # How long the answer may wait for agents to go on, in milliseconds; 5,000 without.
+    wait_ms: NotRequired[Optional[int]]
+
+
+class LiftView(TypedDict):
+    """The end of an override."""
+
+    # Why.
+    reason: str
+    # By whom.
+    by: str
+    # When.
+    at: Timestamp
+
+
+class LimitView(TypedDict):
+    """A limit."""
+
+    # `memory` in bytes, `pids`, `cpu` in thousandths of a processor, `open_files`.
+    name: str
+    # `in_force`, `not_asked`, `missing` if the machine lacks it, `unavailable` if nothing runs.
+    state: str
+    # What the manifest asks for.
+    asked: NotRequired[Optional[int]]
+    # What the kernel keeps now, read from where it stands.
+    in_force: NotRequired[Optional[int]]
+    # Where it stands.
+    path: NotRequired[Optional[str]]
+
+
+class ListHostsParams(TypedDict):
+    """Which hosts to list."""
+
+    # Only those with all of these labels.
+    labels: NotRequired[Dict[str, str]]
+
+
+class ListOverridesParams(TypedDict):
+    """Which overrides to list."""
+
+    # Only those that cover this agent now: name or id.
+    agent: NotRequired[Optional[str]]
+    # Also those that were lifted.
+    lifted: NotRequired[bool]
+
+
+class ListProcessesParams(TypedDict):
+    """Which processes to list."""
+
+    # Of this agent: name or id.
+    agent: str
+    # Only those of this status.
+    status: NotRequired[Optional[ProcessStatus]]
+    # Most processes to look at, at most 500; 50 if not given.
+    limit: NotRequired[Optional[int]]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
+
+
+class LoadView(TypedDict):
+    """What is in use of a machine."""
+
+    # Processes that ran or waited to, on average over a minute, in thousandths.
+    one_minute_milli: NotRequired[Optional[int]]
+    # The same over five minutes.
+    five_minutes_milli: NotRequired[Optional[int]]
+    # The same over a quarter of an hour.
+    fifteen_minutes_milli: NotRequired[Optional[int]]
+    # Bytes of memory that could be had.
+    memory_available_bytes: NotRequired[Optional[int]]
+
+
+class Marker(TypedDict):
+    """Something that is not known."""
+
+    # What.
+    of: str
+    # How it is not known.
+    marker: MarkerWord
+    # Why.
+    reason: str
+
+
+MarkerWord = Literal[
+    "unknown",  # Nobody can tell now.
+    "unavailable",  # There is no such thing here.
+    "stale",  # It may be of before.
+]
+"""How something is not known."""
+
+
 class MemoryView(TypedDict):
     """What survives an invocation."""
 
@@ -1283,6 +1909,35 @@ class MessageParams(TypedDict):
 
     # Its id.
     message_id: MessageId
+
+
+class MessageVerifyResult(TypedDict):
+    """What the node vouches for of a message."""
+
+    # Its envelope, as it stands in the record.
+    envelope: Envelope
+    # The line that its session was shown first.
+    header: str
+    # Whether its content is what the envelope's digest says.
+    content_matches: bool
+    # Whether every event that was looked at, from the message's own on, is chained to the one before it.
+    chain_verifies: bool
+    # Number of the message's event in the agent's stream.
+    seq: int
+    # Number of the last event that was looked at and is right; at most 100,000 are.
+    verified_to: int
+    # Number of the stream's newest event.
+    head: int
+    # The node's detached signature over the canonical envelope.
+    signature: str
+    # The key that made it.
+    key_id: SafeLabel
+    # That key, base64url.
+    public_key: str
+    # Why it could not be looked at: it was erased, or is not there.
+    content_problem: NotRequired[Optional[str]]
+    # What is wrong with the first that is not.
+    chain_problem: NotRequired[Optional[str]]
 
 
 class MessageView(TypedDict):
@@ -1312,6 +1967,12 @@ class MessageView(TypedDict):
     replica: NotRequired[Optional[str]]
     # Its content, unless it was erased.
     parts: NotRequired[Optional[List[Part]]]
+    # The thread that it belongs to, if that is not the agent's first one.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # The open turn that it went into.
+    into_turn: NotRequired[Optional[TurnId]]
+    # What its fence ends with, where its sender chose its id.
+    fence: NotRequired[Optional[SafeLabel]]
     # The message it answers.
     reply_to: NotRequired[Optional[MessageId]]
     # The message that made its sender send it.
@@ -1371,6 +2032,14 @@ MissReason = Literal[
 """Why occurrences were missed."""
 
 
+Mode = Literal[
+    "live",  # Behind the newest entry.
+    "replaying",  # Further back.
+    "snapshot",  # It does not: only the snapshot was asked for.
+]
+"""How a subscription begins."""
+
+
 class NetworkView(TypedDict):
     """How others reach the agent."""
 
@@ -1426,6 +2095,8 @@ class NodeStatus(TypedDict):
     messages: NotRequired[Dict[str, int]]
     # Descriptors that the daemon has open; 0 where it does not tell.
     openFiles: NotRequired[int]
+    # The overrides that are in force, newest first.
+    overrides: NotRequired[List[OverrideMark]]
 
 
 class OccurrenceViewRan(TypedDict):
@@ -1489,6 +2160,21 @@ class OnBehalfOf(TypedDict):
     message_id: NotRequired[Optional[MessageId]]
 
 
+OnBusy = Literal[
+    "queue",  # It waits.
+    "reject",  # It is refused.
+    "steer",  # It goes into the turn of its thread that runs.
+]
+"""What becomes of a turn that comes while another one runs or waits."""
+
+
+OnGap = Literal[
+    "error",  # `replay_gap`.
+    "repair",  # A snapshot, and word of what it stands for.
+]
+"""What is wanted when what was asked for cannot be had any more."""
+
+
 class OpenParams(TypedDict):
     """Asks a person."""
 
@@ -1527,6 +2213,289 @@ class OptionView(TypedDict):
     kind: str
     # How far it reaches, as far as that is known.
     reach: str
+
+
+OutputId = str
+
+
+class OutputListParams(TypedDict):
+    """Lists outputs."""
+
+    # Those of a thread.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # Those of all threads of an agent, by name or id.
+    agent: NotRequired[Optional[str]]
+    # The newest first.
+    newest: NotRequired[bool]
+    # Most to look through, at most 500.
+    limit: NotRequired[int]
+    # Where the page before ended.
+    cursor: NotRequired[int]
+
+
+class OutputListResult(TypedDict):
+    """Outputs."""
+
+    # In the order in which they were said, or newest first; without their words.
+    items: List[OutputView]
+    # What to give as `cursor` to read on, if there is more.
+    next: NotRequired[Optional[int]]
+
+
+class OutputParams(TypedDict):
+    """Reads an output."""
+
+    # Its id.
+    output_id: OutputId
+    # From this byte on, or the beginning of the character that holds it.
+    offset: NotRequired[int]
+    # Most bytes to read, at most 1 MiB.
+    bytes_max: NotRequired[int]
+
+
+class OutputRef(TypedDict):
+    """What a turn came to, by reference."""
+
+    # Its id: the turn's UUID.
+    output_id: OutputId
+    # SHA-256 of it.
+    digest: str
+    # Its size.
+    bytes: int
+    # What it weighs, where that is known.
+    authority: NotRequired[Optional[Authority]]
+
+
+class OutputView(TypedDict):
+    """An output."""
+
+    # Its id.
+    output_id: OutputId
+    # The turn that it is of.
+    turn_id: TurnId
+    # The thread of that turn.
+    thread_id: ThreadId
+    # The agent whose words it is.
+    agent: str
+    # When it was said.
+    created_at: Timestamp
+    # What it is.
+    media_type: str
+    # SHA-256 of all of it.
+    digest: str
+    # Size of all of it.
+    bytes: int
+    # Where the words begin in the output.
+    offset: int
+    # What it weighs, where that is known.
+    authority: NotRequired[Optional[Authority]]
+    # The words, as far as they were asked for. Lists leave them out; of what was erased there are none.
+    text: NotRequired[Optional[str]]
+    # What to give as `offset` to read on, where the words are cut.
+    next_offset: NotRequired[Optional[int]]
+    # Why there are no words, if they were erased.
+    erased: NotRequired[Optional[str]]
+    # Whether the turn was rolled back.
+    removed: NotRequired[bool]
+
+
+OverrideId = str
+
+
+OverrideKind = Literal[
+    "pause",  # They are suspended, and none is begun.
+    "stop",  # They are ended, and none is begun.
+]
+"""What an override does to the agents that it covers."""
+
+
+class OverrideMark(TypedDict):
+    """An override that holds an agent, as the agent's status shows it."""
+
+    # Its id.
+    overrideId: OverrideId
+    # What it does to the agent.
+    kind: OverrideKind
+    # Why.
+    reason: str
+    # Who decided it.
+    by: str
+    # Since when.
+    since: Timestamp
+    # When it lifts itself.
+    expiresAt: NotRequired[Optional[Timestamp]]
+
+
+class OverrideParams(TypedDict):
+    """Names an override."""
+
+    # Which.
+    override_id: OverrideId
+
+
+class OverrideResult(TypedDict):
+    """What came of applying or lifting an override."""
+
+    # The override.
+    override_id: OverrideId
+    # What it did to each agent that it covers, by name.
+    affected: List[Affected]
+
+
+class OverrideScope1(TypedDict):
+    """Every agent of the node; always `true`."""
+
+    node: bool
+
+
+class OverrideScope2(TypedDict):
+    """The agents with these names, and the replicas of sets with these names."""
+
+    agents: List[AgentName]
+
+
+class OverrideScope3(TypedDict):
+    """The agents that have all of these labels."""
+
+    labels: Dict[str, str]
+
+
+OverrideScope = Union["OverrideScope1", "OverrideScope2", "OverrideScope3"]
+"""Which agents an override covers, those to come included."""
+
+
+class OverrideView(TypedDict):
+    """An override."""
+
+    # Its id.
+    override_id: OverrideId
+    # Which agents it covers.
+    scope: OverrideScope
+    # What it does to them.
+    kind: OverrideKind
+    # Why.
+    reason: str
+    # Who decided it.
+    by: str
+    # When.
+    applied_at: Timestamp
+    # The agents that it covers now, by name; none if it was lifted.
+    agents: List[str]
+    # When it lifts itself.
+    expires_at: NotRequired[Optional[Timestamp]]
+    # How it was lifted, if it was.
+    lifted: NotRequired[Optional[LiftView]]
+
+
+class OverridesResult(TypedDict):
+    """Overrides."""
+
+    # Newest first.
+    items: List[OverrideView]
+
+
+PackBodies = Literal[
+    "refs",  # They are named by their digests.
+    "inline",  # They are in it, but for those that may hold a secret.
+]
+"""Whether bodies come with a pack."""
+
+
+class PackFile(TypedDict):
+    """A file of a pack, with its bytes."""
+
+    # Its path in the pack.
+    path: str
+    # Its bytes in base64.
+    data: str
+
+
+PackParams = TypedDict(
+    "PackParams",
+    {
+        "scope": "PackScope",
+        "from": "NotRequired[Optional[Timestamp]]",
+        "to": "NotRequired[Optional[Timestamp]]",
+        "bodies": "NotRequired[PackBodies]",
+        "write": "NotRequired[bool]",
+    },
+)
+"""Asks for a pack."""
+
+
+class PackRef(TypedDict):
+    """A file of a pack."""
+
+    # Its path in the pack.
+    path: str
+    # SHA-256 of it.
+    digest: str
+    # Its size.
+    bytes: int
+
+
+class PackResult(TypedDict):
+    """A pack."""
+
+    # Its id.
+    pack_id: str
+    # SHA-256 of its manifest, which names all else.
+    digest: str
+    # The key that signed it.
+    signed_by: SafeLabel
+    # Events in it.
+    events: int
+    # Its files, with the manifest and the signature.
+    refs: List[PackRef]
+    # The folder on the node's machine in which it was written; nothing if it comes with this answer.
+    path: NotRequired[Optional[str]]
+    # Its files, if it is small.
+    files: NotRequired[List[PackFile]]
+
+
+class PackScope1(TypedDict):
+    """An agent's whole stream: name or id, also of one that is retired."""
+
+    agent: str
+
+
+class PackScope2(TypedDict):
+    """The first thread of an agent's session: the agent's whole stream."""
+
+    thread_id: ThreadId
+
+
+class PackScope3(TypedDict):
+    """A turn: the stretch of its agent's stream from its message to its end."""
+
+    turn_id: TurnId
+
+
+class PackScope4(TypedDict):
+    """A message: the stretch of its agent's stream from its acceptance to the last event about it."""
+
+    message_id: MessageId
+
+
+class PackScope5(TypedDict):
+    """Every agent, retired ones included, and the node itself; always `true`."""
+
+    node: bool
+
+
+PackScope = Union["PackScope1", "PackScope2", "PackScope3", "PackScope4", "PackScope5"]
+"""What a pack is about."""
+
+
+class ParentView(TypedDict):
+    """Where a fork begins."""
+
+    # The agent that the parent belongs to.
+    agent_id: AgentId
+    # The parent.
+    thread_id: ThreadId
+    # The last turn of the parent that is part of the fork's history.
+    through: NotRequired[Optional[TurnId]]
 
 
 class PartText(TypedDict):
@@ -1623,6 +2592,9 @@ Priority = Literal[
 """Which waiting message goes first."""
 
 
+ProcessId = str
+
+
 class ProcessIdentity(TypedDict):
     """A process beyond doubt: a pid alone is never an identity."""
 
@@ -1632,6 +2604,42 @@ class ProcessIdentity(TypedDict):
     startTime: int
     # The kernel's id of this boot.
     bootId: str
+
+
+class ProcessOutput(TypedDict):
+    """What a process wrote, both of its streams in one."""
+
+    # Its beginning, if that is kept; what is no text is replaced.
+    head: str
+    # Its end; empty if the head is all there is.
+    tail: str
+    # What is missing between them or before.
+    truncation: Truncation
+    # Bytes that it wrote.
+    written_bytes: int
+    # Bytes that are kept: the last ones.
+    kept_bytes: int
+    # SHA-256 of what is kept, once that is in the record.
+    digest: NotRequired[Optional[str]]
+
+
+class ProcessParams(TypedDict):
+    """Names a process."""
+
+    # Which.
+    process_id: ProcessId
+    # Most bytes of output to show from its beginning and from its end each, at most 65,536; 4,096 if not given.
+    output_bytes: NotRequired[Optional[int]]
+
+
+ProcessStatus = Literal[
+    "idle",  # It is there and does nothing: its agent is suspended.
+    "running",  # It runs.
+    "exited",  # It ended.
+    "failed",  # It could not be run.
+    "unknown",  # Whether it runs, or how it ended, could not be seen.
+]
+"""How a process is."""
 
 
 class ProcessView(TypedDict):
@@ -1651,11 +2659,90 @@ class ProcessView(TypedDict):
     cgroup: NotRequired[Optional[str]]
 
 
+class ProcessesResult(TypedDict):
+    """Processes of an agent."""
+
+    # Newest first, without their output.
+    items: List[AgentProcess]
+    # What to give as `cursor` for those before; nothing if there are none.
+    next_cursor: NotRequired[Optional[str]]
+
+
 class Progress(TypedDict):
     """How far a request has come, in words."""
 
     # For people.
     text: str
+
+
+class ProjectionKind(TypedDict):
+    """A projection, whatever it is of."""
+
+    # Its name.
+    name: str
+    # Its version; numbers and cursors belong to it.
+    version: int
+    # What it holds.
+    summary: str
+    # What it can be about.
+    targets: List[TargetKind]
+    # How many of it are kept up to date at the moment.
+    running: int
+
+
+class ProjectionParams(TypedDict):
+    """Names a projection of a target."""
+
+    # Which projection.
+    projection: str
+    # What it is about; the node if not given.
+    target: NotRequired[Target]
+
+
+class ProjectionVerifyResult(TypedDict):
+    """What was compared."""
+
+    # Whether all are equal.
+    ok: bool
+    # Each projection of each target.
+    items: List[Verified]
+
+
+class ProjectionView(TypedDict):
+    """A projection of a target."""
+
+    # Its name.
+    name: str
+    # Its version.
+    version: int
+    # What it is about.
+    target: Target
+    # What all entries so far make together; of the log nothing.
+    state: Any
+    # The number of its newest entry that the state stands for.
+    as_of_seq: int
+    # The number of its newest entry.
+    head_seq: int
+    # The place on the node up to which everything is in it.
+    as_of_pos: int
+    # What tells whether another who folded the same got the same.
+    digest: str
+
+
+class ProjectionsParams(TypedDict):
+    """Which projections are meant."""
+
+    # Only this one.
+    projection: NotRequired[Optional[str]]
+    # Only those of this target. Without it, those of the node and all that somebody has asked for.
+    target: NotRequired[Optional[Target]]
+
+
+class ProjectionsResult(TypedDict):
+    """Projections."""
+
+    # By name.
+    items: List[ProjectionKind]
 
 
 Proof = Literal[
@@ -1708,30 +2795,79 @@ class PutParams(TypedDict):
     ttl_ms: NotRequired[Optional[int]]
 
 
-class ReadParams(TypedDict):
-    """Reads events."""
+QueueFate = Literal[
+    "keep",  # They stay.
+    "drop",  # Those of the same thread are not wanted any more.
+]
+"""What becomes of the turns that wait."""
 
-    # Only this agent's, by name or id.
+
+class QueueListParams(TypedDict):
+    """Lists the turns that wait."""
+
+    # Those of a thread.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # Those of all threads of an agent, by name or id.
     agent: NotRequired[Optional[str]]
-    # Only after this position of the node (or, with `agent`, this number of its stream).
-    after: NotRequired[int]
-    # Only these types; a type may end in `.*`.
-    types: NotRequired[List[str]]
-    # Most to read; 1,000 if not given.
-    limit: NotRequired[Optional[int]]
-    # Read the newest ones instead of the oldest.
-    newest: NotRequired[bool]
+    # Most to list, at most 500.
+    limit: NotRequired[int]
 
 
-class ReadResult(TypedDict):
-    """Events."""
+class QueueRemoveParams(TypedDict):
+    """Takes a waiting turn out of the queue."""
 
-    # Oldest first.
-    items: List[EventView]
-    # What to give as `after` to read on.
-    next: int
-    # Whether there was nothing more at the time.
-    end: bool
+    # The turn.
+    turn_id: TurnId
+    # Why, for people.
+    reason: NotRequired[Optional[str]]
+
+
+class QueueResult(TypedDict):
+    """The turns that wait."""
+
+    # In the order of delivery, if no other comes.
+    items: List[QueuedTurn]
+    # How many wait for the agent in all.
+    waiting: int
+
+
+class QueuedTurn(TypedDict):
+    """A turn that waits."""
+
+    # Its place in the order of delivery of the agent, from 1.
+    position: int
+    # The turn.
+    turn: TurnView
+
+
+class RebuildResult(TypedDict):
+    """What was made anew."""
+
+    # Each projection of each target.
+    items: List[Rebuilt]
+
+
+class Rebuilt(TypedDict):
+    """A projection of a target that was made anew."""
+
+    # Its name.
+    name: str
+    # Its version.
+    version: int
+    # What it is about.
+    target: Target
+    # Events of the record that were looked at.
+    events: int
+    # Events a second.
+    events_per_s: int
+    # The number of its newest entry.
+    as_of_seq: int
+    # The place on the node up to which everything is in it.
+    as_of_pos: int
+    # Its digest.
+    digest: str
+    # Whether what was kept before had the same digest; if not, its subscribers were told that it ended.
+    equal: bool
 
 
 class Receipt(TypedDict):
@@ -1792,6 +2928,84 @@ class RecordingResult(TypedDict):
     rows: int
     # Whether the program has pipes and no terminal.
     pipes: NotRequired[bool]
+
+
+class Repair(TypedDict):
+    """Something that is uncertain or stuck."""
+
+    # What it is.
+    kind: RepairKind
+    # Why.
+    reason: str
+    # What can be done.
+    do_next: str
+    # The turn, if it is one.
+    turn_id: NotRequired[Optional[TurnId]]
+
+
+RepairKind = Literal[
+    "ambiguous",  # Nobody knows whether a message came to the program.
+    "interrupted",  # A turn had begun when its epoch ended.
+    "held",  # A turn waits and is held back.
+    "given_up",  # A turn was given up.
+    "agent",  # The agent does not run.
+]
+"""What is uncertain or stuck."""
+
+
+class Repaired(TypedDict):
+    """What a snapshot stands for."""
+
+    # The version of the projection that the cursor was of.
+    from_version: int
+    # The last number of that version that the subscriber had; what followed it is not delivered.
+    after: int
+    # The version that is served.
+    projection_version: int
+    # The number of that version for which the snapshot stands; what follows it is delivered.
+    as_of_seq: int
+
+
+class ReplayItem(TypedDict):
+    """One entry of a projection."""
+
+    # Its number.
+    n: int
+    # What it says: in the log an event with its place.
+    event: Any
+
+
+ReplayParams = TypedDict(
+    "ReplayParams",
+    {
+        "target": "NotRequired[Target]",
+        "projection": "NotRequired[str]",
+        "from": "NotRequired[Optional[From]]",
+        "after": "NotRequired[Optional[int]]",
+        "cursor": "NotRequired[Optional[str]]",
+        "types": "NotRequired[List[str]]",
+        "limit": "NotRequired[Optional[int]]",
+        "newest": "NotRequired[bool]",
+    },
+)
+"""Reads a projection from any point. At most one of `from`, `after` and `cursor` may be given; without one it begins at the oldest."""
+
+
+class ReplayResult(TypedDict):
+    """What was read."""
+
+    # Oldest first.
+    items: List[ReplayItem]
+    # What to give as `after` to read on.
+    next: int
+    # What to give as `cursor` to read on.
+    cursor: str
+    # The oldest number that there is.
+    oldest_seq: int
+    # The newest number that there is, 0 if there is nothing.
+    head_seq: int
+    # Whether there was nothing more at the time.
+    end: bool
 
 
 class ReplicasView(TypedDict):
@@ -1954,6 +3168,21 @@ SafeLabel = str
 """1 to 128 of the characters A-Z a-z 0-9 . _ @ -"""
 
 
+class SandboxView(TypedDict):
+    """What keeps a program in, as it is applied."""
+
+    # `none`: no folder and no call of the kernel is kept from it beyond what its user may.
+    profile: str
+    # Whether its manifest says that it may never gain rights.
+    no_new_privs_asked: bool
+    # Whether the kernel keeps that: `yes`, `no`, `unavailable`.
+    no_new_privs: str
+    # The kernel's filter of calls: `none`, `strict`, `filter`, `unavailable`.
+    seccomp: str
+    # The directory of its control group.
+    cgroup: str
+
+
 class ScheduleListParams(TypedDict):
     """Lists schedules."""
 
@@ -2015,7 +3244,87 @@ Scope = Literal[
 """One right of a token."""
 
 
+class SessionArchiveParams(TypedDict):
+    """Archives a session."""
+
+    # Its id.
+    session_id: SessionId
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+    # Why, for people.
+    reason: NotRequired[Optional[str]]
+
+
+class SessionCreateParams(TypedDict):
+    """Makes a further session of an agent, with its first thread."""
+
+    # Name or id; an agent may leave its own out.
+    agent: NotRequired[Optional[str]]
+    # Its id, by the caller's choice: then it is the key against making it twice.
+    session_id: NotRequired[Optional[SessionId]]
+    # What it is called, at most 256 bytes.
+    title: NotRequired[Optional[str]]
+    # By what it is found, at most 16.
+    labels: NotRequired[Dict[str, SafeLabel]]
+
+
+class SessionEntry(TypedDict):
+    """A session."""
+
+    # Its id.
+    session_id: SessionId
+    # The agent that owns it.
+    agent: str
+    # The same by id.
+    agent_id: AgentId
+    # Whether it is the agent's first one, which it has always had.
+    main: bool
+    # Its first thread.
+    thread_id: ThreadId
+    # Whether the agent's program has a context for it alone.
+    context: Context
+    # Grows with each change.
+    version: int
+    # When it began.
+    created_at: Timestamp
+    # What it is called.
+    title: NotRequired[Optional[str]]
+    # By what it is found.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # When it was archived.
+    archived_at: NotRequired[Optional[Timestamp]]
+
+
 SessionId = str
+
+
+class SessionListParams(TypedDict):
+    """Lists sessions."""
+
+    # Only those of this agent.
+    agent: NotRequired[Optional[str]]
+    # Also archived ones.
+    archived: NotRequired[bool]
+    # Most to list, at most 500.
+    limit: NotRequired[int]
+    # Where the page before ended.
+    cursor: NotRequired[int]
+
+
+class SessionListResult(TypedDict):
+    """Sessions."""
+
+    # In the order in which they began.
+    items: List[SessionEntry]
+    # What to give as `cursor` to read on, if there is more.
+    next: NotRequired[Optional[int]]
+
+
+class SessionParams(TypedDict):
+    """Names a session."""
+
+    # Its id.
+    session_id: SessionId
 
 
 class SessionView(TypedDict):
@@ -2097,6 +3406,15 @@ class SignalResult(TypedDict):
     reason: NotRequired[Optional[str]]
 
 
+class SignalView(TypedDict):
+    """What of a kind of signal there is."""
+
+    # Which kind.
+    name: str
+    # `exported`, `not_applicable`, `unsupported` or `missing_correlation`.
+    status: str
+
+
 SkipReason = Literal[
     "overlap",  # The one before had not ended.
     "paused",  # Its schedule was paused.
@@ -2104,6 +3422,14 @@ SkipReason = Literal[
     "backpressure",  # The agent's inbox was full, or the disk was.
 ]
 """Why an occurrence did not run although the node served."""
+
+
+Snapshot = Literal[
+    "none",  # It is not.
+    "first",  # It is, and then what follows it.
+    "only",  # It is, and nothing else.
+]
+"""Whether the state of the projection is wanted before what follows it."""
 
 
 class SnapshotResult(TypedDict):
@@ -2127,6 +3453,17 @@ class SnapshotResult(TypedDict):
     title: str
     # The screen as the rules of terminal adapters see it, in the form of a recorded screen.
     recorded: NotRequired[str]
+
+
+class SnapshotView(TypedDict):
+    """The state of a projection."""
+
+    # What all entries so far make together; of the log nothing.
+    state: Any
+    # The number of the last of those entries.
+    as_of_seq: int
+    # What tells whether another who folded the same got the same.
+    digest: str
 
 
 class Source(TypedDict):
@@ -2197,11 +3534,32 @@ class StreamEvent(TypedDict):
 
     # Whose it is.
     subscription_id: SubscriptionId
-    # The event.
-    event: EventView
+    # What it is about.
+    target: Target
+    # Which projection.
+    projection: str
+    # Its version.
+    projection_version: int
+    # The entry's number: from 1, without gaps.
+    n: int
+    # The place behind the entry, from which a later subscription can go on.
+    cursor: str
+    # What it says: in the log an event with its place.
+    event: Any
+    # The number of the entry that was delivered before, or of the place where the subscription began; only where types were chosen, so that a gap can be told from what was not wanted.
+    prev_n: NotRequired[Optional[int]]
 
 
 StreamName = str
+
+
+class StreamPlace(TypedDict):
+    """A place in an agent's stream."""
+
+    # The agent, as `stream/read` and `stream/subscribe` take it.
+    target: AgentId
+    # The number of the event at which it begins.
+    next_seq: int
 
 
 class StreamState(TypedDict):
@@ -2209,10 +3567,12 @@ class StreamState(TypedDict):
 
     # Whose it is: a subscription or an attachment.
     id: str
-    # `live`, `resynchronised` or `ended`.
+    # `live`, `replaying`, `lagging`, `repaired` or `ended`; of an attachment also `resynchronised`.
     state: str
     # Why.
     reason: NotRequired[Optional[str]]
+    # Of `repaired`: what the snapshot stands for.
+    repaired: NotRequired[Optional[Repaired]]
 
 
 class SubmitParams(TypedDict):
@@ -2236,24 +3596,43 @@ class SubmitParams(TypedDict):
     reply_to: NotRequired[Optional[MessageId]]
 
 
-class SubscribeParams(TypedDict):
-    """Follows events: those after `after`, and then each as it is committed, as `stream/event` notifications."""
-
-    # Only this agent's, by name or id.
-    agent: NotRequired[Optional[str]]
-    # After this position of the node; from now on if not given.
-    after: NotRequired[Optional[int]]
-    # Only these types; a type may end in `.*`.
-    types: NotRequired[List[str]]
+SubscribeParams = TypedDict(
+    "SubscribeParams",
+    {
+        "target": "NotRequired[Target]",
+        "projection": "NotRequired[str]",
+        "from": "NotRequired[Optional[From]]",
+        "after": "NotRequired[Optional[int]]",
+        "cursor": "NotRequired[Optional[str]]",
+        "snapshot": "NotRequired[Snapshot]",
+        "types": "NotRequired[List[str]]",
+        "max_inflight": "NotRequired[Optional[int]]",
+        "heartbeat_ms": "NotRequired[Optional[int]]",
+        "on_gap": "NotRequired[OnGap]",
+    },
+)
+"""Follows a projection: what stands behind the place where it begins, and then each entry as it comes, as `stream/event` notifications. At most one of `from`, `after` and `cursor` may be given; without one it begins behind the newest."""
 
 
 class SubscribeResult(TypedDict):
     """A subscription."""
 
-    # Its id.
-    subscription_id: SubscriptionId
-    # The newest position at the time.
-    head: int
+    # The version of the projection, to which the numbers belong.
+    projection_version: int
+    # The number of the first entry that may come.
+    next_seq: int
+    # The oldest number that there is.
+    oldest_seq: int
+    # The newest number that there is, 0 if there is nothing.
+    head_seq: int
+    # The place where it begins.
+    cursor: str
+    # How it begins.
+    mode: Mode
+    # Its id; absent if only a snapshot was asked for.
+    subscription_id: NotRequired[Optional[SubscriptionId]]
+    # The state, if it was asked for or had to stand for what is gone.
+    snapshot: NotRequired[Optional[SnapshotView]]
 
 
 SubscriptionId = str
@@ -2266,11 +3645,301 @@ class SubscriptionParams(TypedDict):
     subscription_id: SubscriptionId
 
 
+class SubscriptionStatusParams(TypedDict):
+    """Which subscriptions to show."""
+
+    # Only this one.
+    subscription_id: NotRequired[Optional[SubscriptionId]]
+
+
+class SubscriptionStatusResult(TypedDict):
+    """Subscriptions."""
+
+    # Those of this connection, oldest first.
+    items: List[SubscriptionView]
+
+
+class SubscriptionView(TypedDict):
+    """How a subscription is."""
+
+    # Its id.
+    subscription_id: SubscriptionId
+    # What it is about.
+    target: Target
+    # Which projection.
+    projection: str
+    # Its version.
+    projection_version: int
+    # `live`, `replaying` or `lagging`.
+    state: str
+    # The number up to which everything was handed over or, for its type, passed over.
+    n: int
+    # The number up to which the subscriber is done.
+    acked: int
+    # How many entries it is behind the newest.
+    lag: int
+    # Entries that were handed over and not acknowledged; counted where `max_inflight` was given.
+    inflight: int
+    # Most of those.
+    max_inflight: NotRequired[Optional[int]]
+
+
+class Target(TypedDict):
+    """What a projection is about."""
+
+    # Which kind of thing.
+    kind: TargetKind
+    # Which one, by its id; an agent also by its name. Left out for this node.
+    id: NotRequired[Optional[str]]
+
+
+TargetKind = Literal[
+    "node",  # The node with everything on it.
+    "agent",  # One agent.
+    "session",  # An agent's session.
+    "thread",  # A thread of a session.
+    "turn",  # A turn of a thread.
+    "trace",  # Everything that belongs to one request.
+]
+"""The kinds of things that a projection can be about."""
+
+
 Tenant = str
 """1 to 63 lower-case letters, digits or `-`, beginning and ending with a letter or digit"""
 
 
+class TerminateParams(TypedDict):
+    """Ends a process."""
+
+    # Which.
+    process_id: ProcessId
+    # How long it may take to end by itself after it was asked to, in milliseconds; it is not asked without.
+    grace_ms: NotRequired[Optional[int]]
+    # Why, for the record.
+    reason: NotRequired[Optional[str]]
+
+
+class ThreadArchiveParams(TypedDict):
+    """Archives a thread."""
+
+    # Its id.
+    thread_id: ThreadId
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+    # Why, for people.
+    reason: NotRequired[Optional[str]]
+
+
+class ThreadCreateParams(TypedDict):
+    """Makes a thread."""
+
+    # Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # The session that it becomes part of; else the agent's first one.
+    session_id: NotRequired[Optional[SessionId]]
+    # Name or id; an agent may leave its own out.
+    agent: NotRequired[Optional[str]]
+    # What it is called, at most 256 bytes.
+    title: NotRequired[Optional[str]]
+    # By what it is found, at most 16.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # The thread that it goes on from, with all of its turns so far.
+    parent_thread_id: NotRequired[Optional[ThreadId]]
+
+
+class ThreadForkParams(TypedDict):
+    """Makes a thread that goes on from a turn of another one."""
+
+    # The thread to go on from.
+    thread_id: ThreadId
+    # The last turn that is part of the fork's history; the newest one that was given if not said.
+    turn_id: NotRequired[Optional[TurnId]]
+    # The agent that the fork belongs to, if it is another one.
+    agent: NotRequired[Optional[str]]
+    # The fork's id, by the caller's choice: then it is the key against making it twice.
+    fork_id: NotRequired[Optional[ThreadId]]
+    # What it is called, at most 256 bytes.
+    title: NotRequired[Optional[str]]
+    # By what it is found, at most 16.
+    labels: NotRequired[Dict[str, SafeLabel]]
+
+
 ThreadId = str
+
+
+class ThreadListParams(TypedDict):
+    """Lists threads."""
+
+    # Only those of this agent.
+    agent: NotRequired[Optional[str]]
+    # Only those of this session.
+    session_id: NotRequired[Optional[SessionId]]
+    # Also archived ones.
+    archived: NotRequired[bool]
+    # Most to list, at most 500.
+    limit: NotRequired[int]
+    # Where the page before ended.
+    cursor: NotRequired[int]
+
+
+class ThreadListResult(TypedDict):
+    """Threads."""
+
+    # In the order in which they began.
+    items: List[ThreadView]
+    # What to give as `cursor` to read on, if there is more.
+    next: NotRequired[Optional[int]]
+
+
+class ThreadParams(TypedDict):
+    """Names a thread."""
+
+    # Its id.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # An agent by name or id, whose first thread is meant.
+    agent: NotRequired[Optional[str]]
+
+
+class ThreadReadResult(TypedDict):
+    """What happens in a thread now."""
+
+    # The thread, with its status.
+    thread: ThreadView
+    # How it is with the agent behind it.
+    agent_state: AgentState
+    # The turns that wait, in the order of delivery; at most 50.
+    queue: List[QueuedTurn]
+    # How many turns wait in all.
+    queued: int
+    # What waits for a person.
+    pending_actions: List[ActionId]
+    # What went wrong in the newest turns, newest first.
+    incidents: List[Incident]
+    # What is not known, and why. What stands here is not healthy by its absence.
+    markers: List[Marker]
+    # The number of the newest event of the agent that this is made of.
+    as_of_seq: int
+    # The turn that runs.
+    open_turn: NotRequired[Optional[TurnView]]
+    # What the newest turn that ended came to.
+    last_output: NotRequired[Optional[OutputRef]]
+
+
+class ThreadResumeResult(TypedDict):
+    """What a crash or a stop left in a thread."""
+
+    # The thread, with its status.
+    thread: ThreadView
+    # How it is with the agent behind it.
+    agent_state: AgentState
+    # What is uncertain or stuck, newest first, and what can be done.
+    repairs: List[Repair]
+    # The turn that runs.
+    open_turn: NotRequired[Optional[TurnView]]
+
+
+class ThreadRollbackParams(TypedDict):
+    """Takes the last turns of a thread out of its history."""
+
+    # The thread.
+    thread_id: ThreadId
+    # The last turn that survives; none means that none does.
+    to_turn: NotRequired[Optional[TurnId]]
+    # Whether a turn that runs is cut short for it.
+    interrupt: NotRequired[bool]
+    # Only if the thread is at this version.
+    if_version: NotRequired[Optional[int]]
+    # Why, for people.
+    reason: NotRequired[Optional[str]]
+
+
+class ThreadRollbackResult(TypedDict):
+    """What a rollback came to."""
+
+    # The thread as it is now.
+    thread: ThreadView
+    # The turns that were taken out, oldest first; empty if there was nothing to do.
+    removed: List[TurnId]
+    # How many turns survive.
+    surviving: int
+    # What becomes of the program's context.
+    rebuilt: ContextRebuilt
+    # How much of the former context the program begins with: `partial` where it is told of what survives.
+    continuity: Continuity
+    # The last turn that survives.
+    to_turn: NotRequired[Optional[TurnId]]
+
+
+ThreadStatus = Literal[
+    "idle",  # Nothing is to be done.
+    "queued",  # A turn waits.
+    "running",  # A turn runs.
+    "blocked",  # A turn runs or waits, and a person must do something first.
+    "archived",  # It is archived.
+    "unknown",  # What its program does cannot be known now.
+]
+"""How it is with a thread."""
+
+
+class ThreadToCreate(TypedDict):
+    """A thread that is made together with its first turn."""
+
+    # Name or id; an agent may leave its own out.
+    agent: NotRequired[Optional[str]]
+    # Its id; else it has the UUID of the turn.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # What it is called, at most 256 bytes.
+    title: NotRequired[Optional[str]]
+    # By what it is found, at most 16.
+    labels: NotRequired[Dict[str, SafeLabel]]
+
+
+class ThreadUpdateParams(TypedDict):
+    """Calls a thread something else."""
+
+    # Its id.
+    thread_id: ThreadId
+    # What it is called from here on; an empty one is none.
+    title: NotRequired[Optional[str]]
+    # All labels that it has from here on.
+    labels: NotRequired[Optional[Dict[str, SafeLabel]]]
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+
+
+class ThreadView(TypedDict):
+    """A thread."""
+
+    # Its id.
+    thread_id: ThreadId
+    # The session that it is part of.
+    session_id: SessionId
+    # The agent that owns it.
+    agent: str
+    # The same by id.
+    agent_id: AgentId
+    # Whether it is the agent's first one: that of messages that name none.
+    main: bool
+    # How it is.
+    status: ThreadStatus
+    # Whether the agent's program has a context for it alone.
+    context: Context
+    # How many turns were rolled back.
+    removed_turns: int
+    # Grows with each change of the thread itself, not with its turns.
+    version: int
+    # When it began.
+    created_at: Timestamp
+    # When it was changed last.
+    updated_at: Timestamp
+    # What it is called.
+    title: NotRequired[Optional[str]]
+    # By what it is found.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # What it was forked from.
+    parent: NotRequired[Optional[ParentView]]
+    # When it was archived.
+    archived_at: NotRequired[Optional[Timestamp]]
 
 
 Timestamp = str
@@ -2375,7 +4044,201 @@ class TranscriptResult(TypedDict):
     end: bool
 
 
+Truncation = Literal[
+    "none",  # All of it.
+    "head",  # Its beginning is missing.
+    "middle",  # Its middle is missing.
+]
+"""What of a process's output is shown."""
+
+
 TurnId = str
+
+
+class TurnInterruptParams(TypedDict):
+    """Asks for the end of a turn."""
+
+    # The turn.
+    turn_id: TurnId
+    # Why, for people and the program.
+    reason: NotRequired[Optional[str]]
+    # What becomes of the turns of its thread that wait. Only operators may drop them.
+    queued: NotRequired[QueueFate]
+
+
+class TurnInterruptResult(TypedDict):
+    """What became of a request for the end of a turn."""
+
+    # What became of it.
+    outcome: InterruptOutcome
+    # The turn as it is now.
+    turn: TurnView
+    # The waiting turns that were dropped.
+    dropped: NotRequired[List[TurnId]]
+
+
+class TurnListParams(TypedDict):
+    """Lists turns."""
+
+    # Those of a thread.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # Those of all threads of an agent, by name or id.
+    agent: NotRequired[Optional[str]]
+    # Also those that were rolled back.
+    removed: NotRequired[bool]
+    # The newest first.
+    newest: NotRequired[bool]
+    # Most to look through, at most 500.
+    limit: NotRequired[int]
+    # Where the page before ended.
+    cursor: NotRequired[int]
+
+
+class TurnListResult(TypedDict):
+    """Turns."""
+
+    # In the order in which they were accepted, or newest first.
+    items: List[TurnView]
+    # What to give as `cursor` to read on, if there is more.
+    next: NotRequired[Optional[int]]
+
+
+class TurnParams(TypedDict):
+    """Names a turn."""
+
+    # Its id.
+    turn_id: TurnId
+
+
+class TurnStartParams(TypedDict):
+    """Begins a turn."""
+
+    # What to say: at most 4 MiB of JSON.
+    input: List[Part]
+    # The thread; or name an agent, or a thread to make.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # An agent by name or id, whose first thread is meant.
+    agent: NotRequired[Optional[str]]
+    # A thread that is made together with the turn.
+    create: NotRequired[Optional[ThreadToCreate]]
+    # Its id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice.
+    turn_id: NotRequired[Optional[TurnId]]
+    # What becomes of it while another turn runs or waits.
+    on_busy: NotRequired[OnBusy]
+    # Which waiting turn goes first.
+    priority: NotRequired[Priority]
+    # Milliseconds after which it is no longer worth beginning.
+    expires_in_ms: NotRequired[Optional[int]]
+    # Less authority than the caller has; more is refused.
+    authority: NotRequired[Optional[Authority]]
+    # Key against beginning it twice.
+    idempotency_key: NotRequired[Optional[str]]
+    # The message it answers.
+    reply_to: NotRequired[Optional[MessageId]]
+    # The message that made the caller begin it.
+    causation: NotRequired[Optional[MessageId]]
+    # For whom the caller speaks, nearest first; at most eight.
+    on_behalf_of: NotRequired[List[BehalfParam]]
+    # A name that the caller gives itself; shown to people, never proof.
+    display_name: NotRequired[Optional[str]]
+
+
+class TurnStartResult(TypedDict):
+    """What a turn that was begun is known by."""
+
+    # The turn; of a steered one, the turn that it goes into.
+    turn_id: TurnId
+    # Its thread.
+    thread_id: ThreadId
+    # The message that it is.
+    message_id: MessageId
+    # What became of it at once.
+    disposition: Disposition
+    # Where to follow it.
+    stream: StreamPlace
+    # How many waiting turns are delivered before it, and itself; of one that waits.
+    queue_position: NotRequired[Optional[int]]
+    # Whether it had been begun before with this id or key.
+    duplicate: NotRequired[bool]
+
+
+TurnState = Literal[
+    "queued",  # It waits.
+    "running",  # Its program has it.
+    "completed",  # Its program ended it.
+    "interrupted",  # It was asked to end and did, or its epoch ended.
+    "failed",  # Its program failed, or it was given up.
+    "ambiguous",  # Nobody knows whether it came to its program.
+    "rejected",  # It was refused after it was accepted, or dropped from the queue.
+    "expired",  # Its time was over before it began.
+    "unknown",  # Its program has it, and says nothing of the ends of turns.
+]
+"""How it is with a turn."""
+
+
+class TurnSteerParams(TypedDict):
+    """Says something into a turn that runs."""
+
+    # The turn.
+    turn_id: TurnId
+    # What to say.
+    input: List[Part]
+    # Less authority than the caller has; more is refused.
+    authority: NotRequired[Optional[Authority]]
+    # Key against saying it twice.
+    idempotency_key: NotRequired[Optional[str]]
+
+
+class TurnView(TypedDict):
+    """A turn."""
+
+    # Its id.
+    turn_id: TurnId
+    # Its thread.
+    thread_id: ThreadId
+    # The agent that it was put to.
+    agent: str
+    # How it is.
+    state: TurnState
+    # Grows with each event that is known of it.
+    version: int
+    # The message that it is; none if the program began the turn by itself.
+    message_id: NotRequired[Optional[MessageId]]
+    # Why, where there is a reason.
+    reason: NotRequired[Optional[str]]
+    # Who began it.
+    source: NotRequired[Optional[SafeLabel]]
+    # On which channel.
+    channel: NotRequired[Optional[Channel]]
+    # How what was put weighs.
+    authority: NotRequired[Optional[Authority]]
+    # When it was accepted.
+    accepted_at: NotRequired[Optional[Timestamp]]
+    # When its program had it.
+    started_at: NotRequired[Optional[Timestamp]]
+    # When it was over.
+    ended_at: NotRequired[Optional[Timestamp]]
+    # The epoch that had it last.
+    epoch: NotRequired[Optional[Epoch]]
+    # Its program's own word for why it ended.
+    outcome: NotRequired[Optional[SafeLabel]]
+    # What it came to.
+    output: NotRequired[Optional[OutputRef]]
+    # That somebody asked for its end.
+    interrupt: NotRequired[Optional[InterruptView]]
+    # Whether it was rolled back and is no part of its thread's history.
+    removed: NotRequired[bool]
+
+
+class UserView(TypedDict):
+    """As whom a program runs."""
+
+    # Name, `unknown` if this machine has none for it.
+    name: str
+    # User id.
+    uid: int
+    # Group id, if it is known.
+    gid: NotRequired[Optional[int]]
 
 
 class VerdictApprove(TypedDict):
@@ -2408,33 +4271,27 @@ Verdict = Union["VerdictApprove", "VerdictDeny", "VerdictAnswer"]
 """What one person said."""
 
 
-class VerifyResult(TypedDict):
-    """What the node vouches for of a message."""
+class Verified(TypedDict):
+    """A projection of a target that was compared with one made anew."""
 
-    # Its envelope, as it stands in the record.
-    envelope: Envelope
-    # The line that its session was shown first.
-    header: str
-    # Whether its content is what the envelope's digest says.
-    content_matches: bool
-    # Whether every event that was looked at, from the message's own on, is chained to the one before it.
-    chain_verifies: bool
-    # Number of the message's event in the agent's stream.
-    seq: int
-    # Number of the last event that was looked at and is right; at most 100,000 are.
-    verified_to: int
-    # Number of the stream's newest event.
-    head: int
-    # The node's detached signature over the canonical envelope.
-    signature: str
-    # The key that made it.
-    key_id: SafeLabel
-    # That key, base64url.
-    public_key: str
-    # Why it could not be looked at: it was erased, or is not there.
-    content_problem: NotRequired[Optional[str]]
-    # What is wrong with the first that is not.
-    chain_problem: NotRequired[Optional[str]]
+    # Its name.
+    name: str
+    # Its version.
+    version: int
+    # What it is about.
+    target: Target
+    # The number of its newest entry.
+    as_of_seq: int
+    # The place on the node up to which everything is in it.
+    as_of_pos: int
+    # The digest of what is kept.
+    digest: str
+    # The digest of what was made anew.
+    rebuilt: str
+    # Whether they are equal.
+    equal: bool
+    # Events a second.
+    events_per_s: int
 
 
 class VoteView(TypedDict):
@@ -2457,6 +4314,15 @@ class WaitParams(TypedDict):
     phases: List[Phase]
     # Longest wait in milliseconds.
     timeout_ms: int
+
+
+WantedKind = Literal[
+    "stop",  # End the agents, and let none begin.
+    "pause",  # Suspend the agents, and let none begin.
+    "rollback",  # Undo what they did: not served.
+    "modify",  # Change what they do: not served.
+]
+"""What an override is to do."""
 
 
 class WriteParams(TypedDict):

@@ -12,7 +12,7 @@ use edgeplane_os::atomic;
 use edgeplane_proof::{KeyRing, PublicKey, pack};
 use edgeplane_types::{MessageId, ThreadId, Timestamp, TurnId};
 use edgeplane_wire::{
-    api::evidence::{GapsParams, PackBodies, PackParams, PackResult, PackScope, ReplayParams},
+    api::evidence::{CaseExportParams, GapsParams, PackBodies, PackParams, PackResult, PackScope},
     catalogue::{Call as _, GapList, PackExport, ReplayExport},
 };
 
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &EvidenceArgs, context: &mut Context) -> anyhow::Result<
         EvidenceCommand::Export(args) => export(args, context),
         EvidenceCommand::Verify(args) => verify(args, context),
         EvidenceCommand::Replay(args) => {
-            let answer = context.ask::<ReplayExport>(&ReplayParams { turn_id: args.turn })?;
+            let answer = context.ask::<ReplayExport>(&CaseExportParams { turn_id: args.turn })?;
             let value = answer.value()?;
             match context.out.format() {
                 Format::Table => context.out.text(&serde_json::to_string_pretty(&value)?)?,

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use edgeplane_types::{ThreadId, TurnId};
 use edgeplane_wire::{
     api::conversation::thread::{
-        ParentView, Rebuilt, ThreadArchiveParams, ThreadCreateParams, ThreadForkParams, ThreadListParams,
-        ThreadParams, ThreadReadResult, ThreadRollbackParams, ThreadStatus, ThreadView,
+        ContextRebuilt, ParentView, ThreadArchiveParams, ThreadCreateParams, ThreadForkParams,
+        ThreadListParams, ThreadParams, ThreadReadResult, ThreadRollbackParams, ThreadStatus, ThreadView,
     },
     catalogue::{ThreadArchive, ThreadCreate, ThreadFork, ThreadList, ThreadRead, ThreadRollback},
 };
@@ -201,9 +201,9 @@ pub(crate) fn run(args: ThreadArgs, context: &mut Context) -> anyhow::Result<Out
             let answer = context.ask::<ThreadRollback>(&params)?;
             context.show(&answer, |out, done| {
                 let anew = match done.rebuilt {
-                    Rebuilt::Not => "nothing to do",
-                    Rebuilt::Now => "its program begins anew",
-                    Rebuilt::AtNextStart => "its program begins anew with its next start",
+                    ContextRebuilt::Not => "nothing to do",
+                    ContextRebuilt::Now => "its program begins anew",
+                    ContextRebuilt::AtNextStart => "its program begins anew with its next start",
                 };
                 let (gone, left) = (done.removed.len(), done.surviving);
                 Ok(out.line(&format!("{gone} turns taken out, {left} survive: {anew}"))?)

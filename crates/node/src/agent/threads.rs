@@ -12,7 +12,7 @@ use edgeplane_types::{
 use edgeplane_wire::{
     api::conversation::{
         ROLLBACK_MAX,
-        thread::{Rebuilt, ThreadRollbackParams},
+        thread::{ContextRebuilt, ThreadRollbackParams},
     },
     rpc::RpcError,
 };
@@ -54,7 +54,7 @@ impl fmt::Debug for Deciding {
 pub(crate) struct RolledBack {
     pub(crate) removed: Vec<TurnId>,
     pub(crate) surviving: u64,
-    pub(crate) rebuilt: Rebuilt,
+    pub(crate) rebuilt: ContextRebuilt,
     pub(crate) continuity: Continuity,
 }
 
@@ -99,7 +99,7 @@ impl Actor {
         let count = u64::try_from(removed.len()).unwrap_or(u64::MAX);
         let surviving = given.saturating_sub(count);
         if removed.is_empty() {
-            let (rebuilt, continuity) = (Rebuilt::Not, self.continuity);
+            let (rebuilt, continuity) = (ContextRebuilt::Not, self.continuity);
             return Ok(RolledBack { removed, surviving, rebuilt, continuity });
         }
         self.check_no_turn(params.interrupt)?;
@@ -117,7 +117,7 @@ impl Actor {
     }
 
     /// Makes a rollback durable together with the end of the epoch whose program remembers what it took out.
-    async fn begin_anew_with(&mut self, fact: Fact, origin: &Origin) -> Result<Rebuilt, RpcError> {
+    async fn begin_anew_with(&mut self, fact: Fact, origin: &Origin) -> Result<ContextRebuilt, RpcError> {
         let has_epoch = self.live.is_some();
         let is_ending = matches!(self.life.state(), State::Stopping { .. });
         self.shared.failpoint("rollback.before");
@@ -126,13 +126,13 @@ impl Actor {
             self.apply_with(vec![fact], Input::Restart(Cause::Request), origin, why).await?;
             self.shared.failpoint("rollback.after");
             self.publish();
-            return Ok(Rebuilt::Now);
+            return Ok(ContextRebuilt::Now);
         }
         let mut draft = Draft::default();
         self.shared.record.add(&mut draft, self.stream(), origin, fact);
         self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
         self.shared.failpoint("rollback.after");
-        Ok(Rebuilt::AtNextStart)
+        Ok(ContextRebuilt::AtNextStart)
     }
 
     fn own_thread(&self, id: ThreadId) -> Result<ThreadRow, RpcError> {

@@ -4,7 +4,7 @@ use edgeplane_proof::{canonical, digest};
 use edgeplane_store::{MessageRow, Reader, StoredBody};
 use edgeplane_types::{ErrorName, Fact, MessageId, StreamName, TurnId};
 use edgeplane_wire::{
-    api::evidence::{ReplayResult, SignalView},
+    api::evidence::{CaseExportResult, SignalView},
     rpc::RpcError,
 };
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ struct Told {
     memory: u64,
 }
 
-pub(crate) fn case(reader: &Reader, sources: &Sources, turn: TurnId) -> Result<ReplayResult, RpcError> {
+pub(crate) fn case(reader: &Reader, sources: &Sources, turn: TurnId) -> Result<CaseExportResult, RpcError> {
     let id = message_of(reader, turn)?;
     let read = |error| unread(&error);
     let row = reader.message(&id).map_err(read)?;
@@ -77,7 +77,7 @@ pub(crate) fn case(reader: &Reader, sources: &Sources, turn: TurnId) -> Result<R
     let trace = if row.envelope.traceparent.is_some() { "exported" } else { "missing_correlation" };
     let signal = |name: &str, status: &str| SignalView { name: name.to_owned(), status: status.to_owned() };
     let stream = StreamName::Agent(agent.id).to_string();
-    let mut case = ReplayResult {
+    let mut case = CaseExportResult {
         format: "edgeplane-replay/1".to_owned(),
         turn_id: turn,
         message_id: id,
@@ -119,7 +119,7 @@ pub(crate) fn case(reader: &Reader, sources: &Sources, turn: TurnId) -> Result<R
 }
 
 /// The digest of a case in its one spelling, without the field that is to hold it.
-fn digest_of(case: &ReplayResult) -> Result<String, RpcError> {
+fn digest_of(case: &CaseExportResult) -> Result<String, RpcError> {
     let mut value = serde_json::to_value(case).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.remove("digest");

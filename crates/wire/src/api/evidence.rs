@@ -95,14 +95,14 @@ pub struct PackFile {
 /// Names a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ReplayParams {
+pub struct CaseExportParams {
     /// Which.
     pub turn_id: TurnId,
 }
 
 /// What is needed to run a turn again and to judge what comes of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReplayResult {
+pub struct CaseExportResult {
     /// `edgeplane-replay/1`.
     pub format: String,
     /// The turn.

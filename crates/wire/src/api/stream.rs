@@ -357,7 +357,7 @@ pub struct AckResult {
 /// Which subscriptions to show.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StatusParams {
+pub struct SubscriptionStatusParams {
     /// Only this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscription_id: Option<SubscriptionId>,
@@ -365,7 +365,7 @@ pub struct StatusParams {
 
 /// Subscriptions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StatusResult {
+pub struct SubscriptionStatusResult {
     /// Those of this connection, oldest first.
     pub items: Vec<SubscriptionView>,
 }

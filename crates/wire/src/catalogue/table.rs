@@ -363,7 +363,7 @@ catalogue! {
     "stream/ack" StreamAck(api::stream::AckParams) -> api::stream::AckResult,
         Read, Anyone, Read, Safe, [NotFound], "0.5";
     /// Shows the subscriptions of this connection.
-    "stream/status" StreamStatus(api::stream::StatusParams) -> api::stream::StatusResult,
+    "stream/status" StreamStatus(api::stream::SubscriptionStatusParams) -> api::stream::SubscriptionStatusResult,
         Read, Anyone, Read, Safe, [NotFound], "0.5";
     /// Lists projections.
     "stream/projection.list" ProjectionList(Empty) -> api::stream::ProjectionsResult,
@@ -385,7 +385,7 @@ catalogue! {
     "evidence/pack.export" PackExport(api::evidence::PackParams) -> api::evidence::PackResult,
         Write, Operator, Supervise, Again, [InvalidParams, NotFound, TooLarge, Unavailable, StorageFull], "0.5";
     /// Tells what is needed to run a turn again and to judge what comes of it.
-    "evidence/replay.export" ReplayExport(api::evidence::ReplayParams) -> api::evidence::ReplayResult,
+    "evidence/replay.export" ReplayExport(api::evidence::CaseExportParams) -> api::evidence::CaseExportResult,
         Read, Operator, Read, Safe, [NotFound, InvalidState], "0.5";
     /// Lists what the record cannot show, and why.
     "evidence/gap.list" GapList(api::evidence::GapsParams) -> api::evidence::GapsResult,

@@ -9,8 +9,8 @@ use edgeplane_store::AgentFilter;
 use edgeplane_types::{ErrorName, EventId, Phase, StreamName};
 use edgeplane_wire::{
     api::evidence::{
-        GapView, GapsParams, GapsResult, PackFile, PackParams, PackRef, PackResult, PackScope, ReplayParams,
-        ReplayResult,
+        CaseExportParams, CaseExportResult, GapView, GapsParams, GapsResult, PackFile, PackParams, PackRef,
+        PackResult, PackScope,
     },
     rpc::RpcError,
 };
@@ -109,8 +109,8 @@ fn written(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<PathBuf, String> {
 
 pub(in crate::server) async fn replay_case(
     session: &Session,
-    params: ReplayParams,
-) -> Result<ReplayResult, RpcError> {
+    params: CaseExportParams,
+) -> Result<CaseExportResult, RpcError> {
     let sources = sources(session);
     let turn = params.turn_id;
     session.shared.record.read(move |reader| Ok(replay::case(reader, &sources, turn))).await?

@@ -10,8 +10,8 @@ use edgeplane_wire::{
     api::{
         Empty,
         stream::{
-            AckParams, AckResult, From, Mode, OnGap, Repaired, Snapshot, SnapshotView, StatusParams,
-            StatusResult, SubscribeParams, SubscribeResult, SubscriptionParams,
+            AckParams, AckResult, From, Mode, OnGap, Repaired, Snapshot, SnapshotView, SubscribeParams,
+            SubscribeResult, SubscriptionParams, SubscriptionStatusParams, SubscriptionStatusResult,
         },
     },
     rpc::{Gap, RpcError},
@@ -270,10 +270,13 @@ pub(in crate::server) fn acknowledge(session: &Session, params: &AckParams) -> R
     Ok(AckResult { acked, inflight })
 }
 
-pub(in crate::server) fn status(session: &Session, params: &StatusParams) -> Result<StatusResult, RpcError> {
+pub(in crate::server) fn status(
+    session: &Session,
+    params: &SubscriptionStatusParams,
+) -> Result<SubscriptionStatusResult, RpcError> {
     let items = match &params.subscription_id {
         Some(id) => vec![session.opened.subscription(id).ok_or_else(unknown)?.view()],
         None => session.opened.all_subscriptions().iter().map(|subscription| subscription.view()).collect(),
     };
-    Ok(StatusResult { items })
+    Ok(SubscriptionStatusResult { items })
 }

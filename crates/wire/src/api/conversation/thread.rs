@@ -264,7 +264,7 @@ pub struct ThreadRollbackResult {
     /// How many turns survive.
     pub surviving: u64,
     /// What becomes of the program's context.
-    pub rebuilt: Rebuilt,
+    pub rebuilt: ContextRebuilt,
     /// How much of the former context the program begins with: `partial` where it is told of what survives.
     pub continuity: Continuity,
 }
@@ -272,7 +272,7 @@ pub struct ThreadRollbackResult {
 /// What a rollback makes of a program's context. A program cannot forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Rebuilt {
+pub enum ContextRebuilt {
     /// Nothing was taken out, so nothing is done.
     Not,
     /// Its epoch ends, and the next one begins anew, without its former session.
