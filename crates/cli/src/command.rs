@@ -30,7 +30,9 @@ pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
+pub(crate) mod tap;
 pub(crate) mod token;
+pub(crate) mod trace;
 pub(crate) mod transcript;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -103,6 +105,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Transcript(args) => transcript::run(&args, context),
+        Command::Trace(args) => trace::run(&args, context),
+        Command::Tap(args) => tap::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),

@@ -9,7 +9,7 @@ use edgeplane_driver::render;
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, ErrorName, Ingress, MessageId, OnBehalfOf, Part, Phase,
-    PolicyAction, Priority, SafeLabel, fact::Actor,
+    PolicyAction, Priority, SafeLabel, TraceContext, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 use serde_json::Value;
@@ -19,6 +19,7 @@ use crate::{
     caller::{Caller, CallingAgent},
     gate::Asked,
     shared::Shared,
+    trace,
 };
 
 /// Longest content of a message in bytes of JSON. A native line holds it twice, with its escapes.
@@ -61,6 +62,8 @@ pub(crate) struct Saying {
     pub(crate) topic: Option<SafeLabel>,
     pub(crate) origin: Option<ContentOrigin>,
     pub(crate) display_name: Option<String>,
+    /// The request that says it; of what the node says by itself there is none.
+    pub(crate) trace: Option<Arc<TraceContext>>,
 }
 
 impl Saying {
@@ -81,6 +84,7 @@ impl Saying {
             topic: None,
             origin: None,
             display_name: None,
+            trace: trace::current(),
         }
     }
 }

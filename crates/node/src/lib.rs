@@ -17,6 +17,7 @@ mod identity;
 mod keyframes;
 mod keys;
 mod left_behind;
+mod observer;
 mod outbound;
 mod profile;
 mod record;
@@ -30,8 +31,10 @@ mod shared;
 mod start;
 mod storage;
 mod tokens;
+mod trace;
 mod users;
 
 pub use identity::IdentityError;
+pub use observer::{Observer, Seen, ServedRequest};
 pub use server::verify_offline;
 pub use start::{Config, Edge, Node, StartError};

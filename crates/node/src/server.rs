@@ -24,9 +24,11 @@ use crate::{
     caller::{self, Caller, CallingAgent},
     outbound::Outbound,
     shared::Shared,
+    trace,
 };
 
 pub(crate) use methods::start_when_ready;
+pub(crate) use methods::traces::habits;
 pub use methods::verify_offline;
 
 /// How long accepting pauses when the process has no more descriptors.
@@ -118,12 +120,16 @@ pub(crate) async fn call_for_agent(
         opened: Arc::default(),
         effect,
     };
-    let allowed = dispatch::check_audience(&session, method);
-    let result = match allowed.and_then(|()| Request::read(method, params)) {
-        Ok(request) => dispatch::call(&session, request).await,
-        Err(error) => Err(error),
+    // What an agent says of its own accord over the driver belongs to the turn that it is in.
+    let trace = trace::begin(shared, caller, method, &dispatch::trace_of_line(&mut params), &params);
+    let serve = async {
+        let allowed = dispatch::check_audience(&session, method);
+        match allowed.and_then(|()| Request::read(method, params)) {
+            Ok(request) => dispatch::call(&session, request).await,
+            Err(error) => Err(error),
+        }
     };
-    match result {
+    match trace::serve(shared, trace, serve).await {
         Ok(result) => rpc::success(id, result),
         Err(error) => rpc::failure(Some(id), &error),
     }

@@ -18,6 +18,7 @@ use crate::{
     caller::{CallingAgent, Living},
     gate::Gate,
     keys::Keys,
+    observer::Observer,
     record::Record,
 };
 
@@ -50,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
     pub(crate) adapters: Adapters,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) registry: RwLock<Registry>,
 }
 

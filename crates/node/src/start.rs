@@ -32,10 +32,11 @@ use crate::{
     identity::{self, IdentityError},
     keys::Keys,
     left_behind,
+    observer::Observer,
     record::{Draft, Origin, Record, chain},
     server,
     shared::{NodeIdentity, Registry, Shared},
-    storage,
+    storage, trace,
 };
 
 /// How long engines may take to end when the daemon does.
@@ -60,6 +61,8 @@ pub struct Config {
     pub environment: HashMap<String, String>,
     /// Whether agents live in cgroups where the machine allows it.
     pub cgroups: bool,
+    /// Who counts and exports what the node does, if somebody does.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 /// Why a node cannot start.
@@ -167,6 +170,9 @@ impl Node {
         node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
+        if let Some(observer) = &node.shared.observer {
+            node.shared.tasks.spawn(trace::feed::run(Arc::clone(&node.shared), Arc::clone(observer)));
+        }
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -303,6 +309,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         adapters: Adapters::new(state),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
+        observer: config.observer.clone(),
         registry: RwLock::new(Registry::default()),
         identity,
         dirs: config.dirs.clone(),

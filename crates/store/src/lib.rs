@@ -40,7 +40,7 @@ pub use audit::{AuditProgress, AuditReport, Problem, verify};
 pub use batch::{AppendError, Batch, Body, Committed, CommittedEvent, NewEvent};
 pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
-pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
+pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader, Stretch};
 pub use row::{
     ActionRow, AgentFilter, AgentRow, CommandRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow, MemoryTotals,
     MessageRow, Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow,

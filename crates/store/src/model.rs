@@ -15,6 +15,7 @@ mod recordings;
 mod schedules;
 mod sessions;
 mod tokens;
+mod traces;
 
 pub(crate) mod rebuild;
 
@@ -54,11 +55,13 @@ pub enum Model {
     Sessions,
     /// Commands that were run inside agents.
     Commands,
+    /// Where each trace begins and is handed on.
+    Traces,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -71,6 +74,7 @@ impl Model {
         Self::Policies,
         Self::Sessions,
         Self::Commands,
+        Self::Traces,
     ];
 
     /// Its name.
@@ -89,6 +93,7 @@ impl Model {
             Self::Policies => "policies",
             Self::Sessions => "sessions",
             Self::Commands => "commands",
+            Self::Traces => "traces",
         }
     }
 
@@ -106,6 +111,7 @@ impl Model {
             Self::Policies => &policies::DEFINITION,
             Self::Sessions => &sessions::DEFINITION,
             Self::Commands => &commands::DEFINITION,
+            Self::Traces => &traces::DEFINITION,
         }
     }
 }

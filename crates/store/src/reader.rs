@@ -14,6 +14,7 @@ mod policies;
 mod schedules;
 mod sessions;
 mod tokens;
+mod traces;
 
 use std::{
     fmt, io,
@@ -37,6 +38,7 @@ use crate::{
 pub use actions::ActionFilter;
 pub use chain::ChainCheck;
 pub use inbox::InboxFilter;
+pub use traces::Stretch;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
 const IDLE_MAX: usize = 8;

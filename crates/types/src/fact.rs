@@ -1,5 +1,6 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
+mod about;
 mod closing;
 mod names;
 mod stream;
@@ -13,7 +14,7 @@ pub use stream::{StreamName, StreamNameError};
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
     Evidence, Generation, ItemId, MessageId, NodeName, PolicyAction, PolicyLayer, ProcessId, SafeLabel,
-    Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
+    Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TraceContext, TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -81,6 +82,9 @@ pub struct Event {
     /// The output it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumed: Option<Consumed>,
+    /// The request to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
     /// What happened.
     #[serde(flatten)]
     pub fact: Fact,
@@ -552,6 +556,7 @@ mod tests {
             actor: Actor::Node { rule: "supervisor".parse().unwrap() },
             cause: None,
             consumed: Some(Consumed { epoch: Epoch(2), offset: 99 }),
+            trace: None,
             fact: Fact::AgentStopped {},
         };
         let text = serde_json::to_string(&event).unwrap();

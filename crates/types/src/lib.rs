@@ -16,6 +16,7 @@ pub mod life;
 pub mod message;
 pub mod policy;
 pub mod schedule;
+pub mod trace;
 
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
@@ -31,3 +32,4 @@ pub use message::{
 pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;
+pub use trace::{SpanId, TraceContext, TraceId, Traceparent};

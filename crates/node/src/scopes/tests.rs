@@ -98,7 +98,11 @@ fn reading() -> Vec<Row> {
             ],
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
-        (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (
+            message(),
+            "read",
+            &["runtime/message.get", "runtime/message.verify", "observe/trace.get", "observe/trace.explain"],
+        ),
         (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
         (action, "read", &["conversation/action.get"]),
         (json!({ "to": "a" }), "read", &["policy/decision.explain"]),
@@ -120,13 +124,14 @@ fn reading() -> Vec<Row> {
                 "security/key.list",
                 "stream/read",
                 "stream/subscribe",
+                "observe/tap.open",
                 "evidence/audit.verify",
             ],
         ),
         (
             json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" }),
             "read",
-            &["stream/unsubscribe"],
+            &["stream/unsubscribe", "observe/tap.close"],
         ),
     ]
 }

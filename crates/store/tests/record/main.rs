@@ -27,4 +27,6 @@ mod scheduling;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod traces;
+#[cfg(test)]
 mod turns;

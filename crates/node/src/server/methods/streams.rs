@@ -12,7 +12,10 @@ use edgeplane_wire::{
 use tokio_util::sync::CancellationToken;
 
 use super::{Session, terminals::agent_id};
-use crate::server::follow::{Wanted, follow, view};
+use crate::{
+    server::follow::{Wanted, follow, view},
+    trace::lasting::Lasting,
+};
 
 /// Events in one answer when the caller does not say how many.
 const LIMIT: u32 = 1_000;
@@ -100,7 +103,12 @@ pub(in crate::server) fn subscribe(
     let token = CancellationToken::new();
     session.opened.subscribed(id.to_string(), token.clone());
     let wanted = Wanted { agent, types: params.types };
-    session.shared.tasks.spawn(follow(session.clone(), id, wanted, (after, live), token));
+    let lasting = Lasting::begin(&session.shared, id);
+    let session = session.clone();
+    session.shared.tasks.clone().spawn(async move {
+        follow(session.clone(), id, wanted, (after, live), token).await;
+        lasting.end(&session.shared);
+    });
     Ok(SubscribeResult { subscription_id: id, head })
 }
 
