@@ -12,7 +12,7 @@ use super::{call, ended, run, spans, tell, trace_of};
 
 const GIVEN: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-fn signal(node: &Node, ctx: Value) -> String {
+fn signal(node: &Node, ctx: &Value) -> String {
     let params = json!({ "agent": "coder", "parts": [{ "type": "text", "text": "say x" }], "ctx": ctx });
     call(node, "runtime/agent.signal", params)["message_id"].as_str().unwrap().to_owned()
 }
@@ -28,7 +28,7 @@ fn accepted(node: &Node, message: &str) -> Value {
 fn trace_that_is_given_is_gone_on_with_and_a_malformed_one_is_none() {
     let node = Node::start();
     run(&node, "coder", "");
-    let id = signal(&node, json!({ "traceparent": GIVEN, "tracestate": "vendor=1", "baggage": "team=red" }));
+    let id = signal(&node, &json!({ "traceparent": GIVEN, "tracestate": "vendor=1", "baggage": "team=red" }));
     let trace = ended(&node, &id);
     assert_eq!(trace["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
     assert_eq!(spans(&trace, "request")[0]["parent"], "00f067aa0ba902b7");
@@ -46,7 +46,7 @@ fn trace_that_is_given_is_gone_on_with_and_a_malformed_one_is_none() {
     for malformed in
         [json!("00-zz"), json!(""), json!(7), json!(GIVEN.to_uppercase()), json!("x".repeat(100_000))]
     {
-        let id = signal(&node, json!({ "traceparent": malformed, "tracestate": "A=!", "baggage": ["x"] }));
+        let id = signal(&node, &json!({ "traceparent": malformed, "tracestate": "A=!", "baggage": ["x"] }));
         let trace = ended(&node, &id);
         assert!(!seen.contains(&trace["trace_id"]), "{malformed}");
         seen.push(trace["trace_id"].clone());
@@ -64,7 +64,7 @@ fn trace_that_is_given_is_gone_on_with_and_a_malformed_one_is_none() {
 fn what_a_request_changes_and_what_happens_in_its_turn_says_so() {
     let node = Node::start();
     run(&node, "coder", "");
-    let id = signal(&node, json!({ "traceparent": GIVEN }));
+    let id = signal(&node, &json!({ "traceparent": GIVEN }));
     ended(&node, &id);
     let turn = SpanId::of_turn(&id.parse::<MessageId>().unwrap());
     for kind in ["message.injected", "turn.completed", "message.turn_ended"] {
