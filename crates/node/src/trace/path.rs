@@ -58,7 +58,13 @@ fn stretch(path: &mut Vec<PathStretch>, span: &Span, from: Timestamp, to: Timest
         return;
     }
     match path.last_mut() {
-        Some(last) if last.span_id == span.span_id => last.ms = to.millis_since(last.from),
+        // Behind a time in which nothing was open it is another stretch, whoever it belongs to.
+        Some(last)
+            if last.span_id == span.span_id
+                && from < last.from.plus_millis(last.ms.saturating_add(1)) =>
+        {
+            last.ms = to.millis_since(last.from);
+        }
         _ => path.push(PathStretch {
             span_id: span.span_id,
             name: span.name.clone(),
