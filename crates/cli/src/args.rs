@@ -100,6 +100,8 @@ pub(crate) enum Command {
     Attach(command::attach::AttachArgs),
     Logs(command::logs::LogsArgs),
     Transcript(command::transcript::TranscriptArgs),
+    Trace(command::trace::TraceArgs),
+    Tap(command::tap::TapArgs),
     Replay(command::replay::ReplayArgs),
     Snapshot(command::snapshot::SnapshotArgs),
     Events(command::events::EventsArgs),

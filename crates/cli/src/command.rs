@@ -36,8 +36,10 @@ pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
 pub(crate) mod stdio;
+pub(crate) mod tap;
 pub(crate) mod thread;
 pub(crate) mod token;
+pub(crate) mod trace;
 pub(crate) mod transcript;
 pub(crate) mod turn;
 
@@ -115,6 +117,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Transcript(args) => transcript::run(&args, context),
+        Command::Trace(args) => trace::run(&args, context),
+        Command::Tap(args) => tap::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),

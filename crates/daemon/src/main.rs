@@ -4,8 +4,9 @@
 mod http;
 mod listening;
 mod mcp;
+mod telemetry;
 
-use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
@@ -16,7 +17,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     sync::oneshot,
 };
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// The node daemon of EdgePlane. Runs in the foreground and logs to standard error.
 ///
@@ -54,6 +55,13 @@ struct Options {
 
     #[command(flatten)]
     http: http::HttpOptions,
+    /// Send spans, logs and metrics to this collector, such as http://127.0.0.1:4318 [default: nowhere]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
+
+    /// Measure also where nothing is exported, for whoever reads the metrics here
+    #[arg(long, env = "EDGEPLANE_METRICS")]
+    metrics: bool,
 
     /// What to log, such as `info` or `edgeplane_node=debug`
     #[arg(long, env = "EDGEPLANE_LOG", default_value = "info", value_name = "FILTER")]
@@ -104,8 +112,19 @@ fn main() -> ExitCode {
 
 fn run(options: Options) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&options.log).with_context(|| format!("`--log {}`", options.log))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
-    if let Some(Verb::Audit { verb: AuditVerb::Verify }) = options.verb {
+    let is_audit = matches!(options.verb, Some(Verb::Audit { verb: AuditVerb::Verify }));
+    let measures = !is_audit && (options.metrics || options.otlp_endpoint.is_some());
+    // Before there is a runtime: the exporters block, and have threads of their own for it.
+    let telemetry = match measures {
+        true => Some(telemetry::start(options.otlp_endpoint.clone(), options.node_name.as_ref())),
+        false => None,
+    };
+    let telemetry = telemetry.transpose();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let exported = telemetry.as_ref().ok().and_then(Option::as_ref).and_then(|of| of.log_layer());
+    tracing_subscriber::registry().with(filter).with(lines).with(exported).init();
+    let telemetry = telemetry?;
+    if is_audit {
         return audit(options);
     }
     end_on_panic();
@@ -120,14 +139,20 @@ fn run(options: Options) -> anyhow::Result<()> {
     }
     let http = options.http.config()?;
     let listeners = Listeners { mcp: options.mcp_listen.map(mcp::config), http };
-    let config = config(options)?;
+    let observer =
+        telemetry.clone().map(|of| Arc::new(telemetry::Watch(of)) as Arc<dyn edgeplane_node::Observer>);
+    let config = Config { observer, ..config(options)? };
     // One thread serves everything that does not block: a call costs no switch between threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(16)
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(serve(config, listeners))
+    let served = runtime.block_on(serve(config, listeners));
+    if let Some(telemetry) = telemetry {
+        telemetry.end();
+    }
+    served
 }
 
 /// Verifies a record that no daemon need serve.
@@ -168,7 +193,15 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let shim = options.shim.unwrap_or_else(|| own.with_file_name("edgeplane-shim"));
     let cli = own.with_file_name("edgeplane");
-    Ok(Config { dirs, shim, cli, name: options.node_name, environment, cgroups: !options.no_cgroups })
+    Ok(Config {
+        dirs,
+        shim,
+        cli,
+        name: options.node_name,
+        environment,
+        cgroups: !options.no_cgroups,
+        observer: None,
+    })
 }
 
 /// What is listened on besides the node's socket.

@@ -70,6 +70,22 @@ fn child_of_an_agent_speaks_as_that_agent() {
     node.verify();
 }
 
+/// Proves TRACE-005.
+#[test]
+fn call_of_a_tool_belongs_to_the_trace_that_it_names() {
+    let node = node();
+    let mut talk = Talk::within(&node, "worker", SESSIONS[0]);
+    let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let arguments = json!({ "agent": "listener", "text": "hi" });
+    let params = json!({ "name": "signal", "arguments": arguments, "_meta": { "traceparent": given } });
+    let id = talk.send("tools/call", params);
+    let result = talk.answer(id).unwrap();
+    let message = result["structuredContent"]["message_id"].clone();
+    let trace = node.connect().try_raw("observe/trace.get", json!({ "message_id": message })).unwrap();
+    assert_eq!(trace["trace_id"], &given[3..35]);
+    assert_eq!(trace["spans"][0]["parent"], "00f067aa0ba902b7");
+}
+
 /// Proves MCP-002.
 #[test]
 fn no_argument_makes_the_caller_another() {

@@ -6,7 +6,7 @@
 
 use edgeplane_types::{
     Activity, AgentId, AgentName, Authority, Channel, Continuity, DeliveryMode, Envelope, Epoch, Ingress,
-    MessageId, NodeName, Part, SafeLabel, SessionId, Tenant, ThreadId,
+    MessageId, NodeName, Part, SafeLabel, SessionId, Tenant, ThreadId, Traceparent,
 };
 use edgeplane_wire::rpc::{self, Id, Incoming};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ struct Deliver<'a> {
     reply_to: Option<MessageId>,
     thread: Option<ThreadId>,
     parts: &'a [Part],
+    /// The trace to go on with, at the span of the turn that begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<Traceparent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,6 +104,7 @@ pub fn deliver_behind(
             thread: envelope.thread,
             parts,
             history,
+            traceparent: envelope.handed_on(),
             redelivered: (attempt == Attempt::Again).then_some(true),
             preview: rendered.is_preview.then_some(true),
         },

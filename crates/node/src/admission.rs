@@ -9,7 +9,7 @@ use edgeplane_driver::render;
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, ErrorName, Ingress, MessageId, OnBehalfOf, Part, Phase,
-    PolicyAction, Priority, SafeLabel, ThreadId, TurnId, fact::Actor,
+    PolicyAction, Priority, SafeLabel, ThreadId, TraceContext, TurnId, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 use serde_json::Value;
@@ -19,6 +19,7 @@ use crate::{
     caller::{Caller, CallingAgent},
     gate::Asked,
     shared::Shared,
+    trace,
 };
 
 /// Longest content of a message in bytes of JSON. A native line holds it twice, with its escapes.
@@ -69,6 +70,8 @@ pub(crate) struct Saying {
     pub(crate) message_id: Option<MessageId>,
     /// What it weighs at most, whoever says it: what it repeats weighs no more.
     pub(crate) at_most: Option<Authority>,
+    /// The request that says it; of what the node says by itself there is none.
+    pub(crate) trace: Option<Arc<TraceContext>>,
 }
 
 impl Saying {
@@ -93,6 +96,7 @@ impl Saying {
             into_turn: None,
             message_id: None,
             at_most: None,
+            trace: trace::current(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod identity;
 mod keyframes;
 mod keys;
 mod left_behind;
+mod observer;
 mod outbound;
 mod overrides;
 mod profile;
@@ -33,8 +34,10 @@ mod shared;
 mod start;
 mod storage;
 mod tokens;
+mod trace;
 mod users;
 
 pub use identity::IdentityError;
+pub use observer::{Observer, Seen, ServedRequest};
 pub use server::{Presented, verify_offline};
 pub use start::{Config, Edge, Node, StartError};

@@ -12,13 +12,13 @@ use edgeplane_store::{
     AppendError, Batch, Body, Committed, CommittedEvent, NewEvent, ReadError, Reader, Store,
 };
 use edgeplane_types::{
-    ErrorName, EventId, Fact, StreamName, Timestamp,
+    ErrorName, EventId, Fact, StreamName, Timestamp, TraceContext,
     fact::{Actor, Consumed},
 };
 use edgeplane_wire::rpc::RpcError;
 use tokio::sync::{broadcast, oneshot};
 
-use crate::storage::Shortage;
+use crate::{storage::Shortage, trace};
 
 /// Committed events that a follower may be behind before it must read them from the record instead.
 const FOLLOWER_EVENTS_MAX: usize = 4096;
@@ -39,17 +39,20 @@ pub(crate) struct Origin {
     pub(crate) actor: Actor,
     pub(crate) cause: Option<EventId>,
     pub(crate) consumed: Option<Consumed>,
+    /// The request that asked for it.
+    pub(crate) trace: Option<Arc<TraceContext>>,
 }
 
 impl Origin {
     /// The node, by one of its rules.
     pub(crate) fn node(rule: &str) -> Self {
         let rule = edgeplane_types::SafeLabel::sanitized(rule);
-        Self { actor: Actor::Node { rule }, cause: None, consumed: None }
+        Self { actor: Actor::Node { rule }, cause: None, consumed: None, trace: None }
     }
 
+    /// Somebody, by the request that is being served.
     pub(crate) fn actor(actor: Actor) -> Self {
-        Self { actor, cause: None, consumed: None }
+        Self { actor, cause: None, consumed: None, trace: trace::current() }
     }
 }
 
@@ -83,6 +86,7 @@ pub(crate) struct Record {
     followers: broadcast::Sender<CommittedEvent>,
     changes: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
+    turns: Arc<trace::Turns>,
 }
 
 impl Record {
@@ -102,7 +106,7 @@ impl Record {
             }
         }));
         let reader = store.reader();
-        Self { store, reader, mint, followers, changes, shortage: Arc::default() }
+        Self { store, reader, mint, followers, changes, shortage: Arc::default(), turns: Arc::default() }
     }
 
     /// Grows with each event that decides something, before whoever asked for it is told. What was read from the record
@@ -147,9 +151,20 @@ impl Record {
             actor: origin.actor.clone(),
             cause: origin.cause,
             consumed: origin.consumed,
+            trace: self.trace_of(origin, &fact),
             fact,
         });
         id
+    }
+
+    /// The request that a fact belongs to: what happens to a message or in its turn belongs to the message's own. Pieces
+    /// of a turn name their message and stand for themselves, because there are so many of them.
+    fn trace_of(&self, origin: &Origin, fact: &Fact) -> Option<Box<TraceContext>> {
+        match (fact, fact.message_id()) {
+            (_, Some(_)) if fact.is_piece() => None,
+            (Fact::MessageAccepted { .. }, _) | (_, None) => origin.trace.as_deref().cloned().map(Box::new),
+            (_, Some(message_id)) => self.turns.context(&self.reader, message_id),
+        }
     }
 
     /// Makes a draft durable.

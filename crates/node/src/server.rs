@@ -25,8 +25,10 @@ use crate::{
     caller::{self, Caller, CallingAgent},
     outbound::Outbound,
     shared::Shared,
+    trace,
 };
 
+pub(crate) use methods::traces::habits;
 pub use methods::verify_offline;
 pub(crate) use methods::{start_when_ready, take_up_deliveries};
 
@@ -141,12 +143,16 @@ pub(crate) async fn call_for_agent(
         effect,
         answered: CancellationToken::new(),
     };
-    let allowed = dispatch::check_audience(&session, method);
-    let result = match allowed.and_then(|()| Request::read(method, params)) {
-        Ok(request) => dispatch::call(&session, request).await,
-        Err(error) => Err(error),
+    // What an agent says of its own accord over the driver belongs to the turn that it is in.
+    let trace = trace::begin(shared, caller, method, &dispatch::trace_of_line(&mut params), &params);
+    let serve = async {
+        let allowed = dispatch::check_audience(&session, method);
+        match allowed.and_then(|()| Request::read(method, params)) {
+            Ok(request) => dispatch::call(&session, request).await,
+            Err(error) => Err(error),
+        }
     };
-    match result {
+    match trace::serve(shared, trace, serve).await {
         Ok(result) => rpc::success(id, result),
         Err(error) => rpc::failure(Some(id), &error),
     }

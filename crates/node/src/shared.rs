@@ -19,6 +19,7 @@ use crate::{
     caller::{CallingAgent, Living},
     gate::Gate,
     keys::Keys,
+    observer::Observer,
     overrides::Overrides,
     projections::Projections,
     record::Record,
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) adapters: Adapters,
     pub(crate) overrides: Overrides,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) registry: RwLock<Registry>,
     pub(crate) projections: Arc<Projections>,
     /// Changes whenever somebody may have lost or got the right to speak as who they are.

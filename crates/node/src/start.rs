@@ -31,13 +31,15 @@ use crate::{
     held,
     identity::{self, IdentityError},
     keys::Keys,
-    left_behind, overrides,
+    left_behind,
+    observer::Observer,
+    overrides,
     overrides::Overrides,
     projections::Projections,
     record::{Draft, Origin, Record, chain},
     server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
-    storage,
+    storage, trace,
 };
 
 /// How long engines may take to end when the daemon does.
@@ -62,6 +64,8 @@ pub struct Config {
     pub environment: HashMap<String, String>,
     /// Whether agents live in cgroups where the machine allows it.
     pub cgroups: bool,
+    /// Who counts and exports what the node does, if somebody does.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 /// Why a node cannot start.
@@ -176,6 +180,9 @@ impl Node {
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(overrides::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
+        if let Some(observer) = &node.shared.observer {
+            node.shared.tasks.spawn(trace::feed::run(Arc::clone(&node.shared), Arc::clone(observer)));
+        }
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
@@ -322,6 +329,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
         overrides: Overrides::default(),
+        observer: config.observer.clone(),
         registry: RwLock::new(Registry::default()),
         projections: Arc::new(Projections::new(state)),
         standings: tokio::sync::watch::Sender::new(0),

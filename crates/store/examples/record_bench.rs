@@ -158,6 +158,7 @@ fn batch(writer: u8, number: u64, fact: Fact) -> Batch {
         actor: Actor::Node { rule: SafeLabel::sanitized("bench") },
         cause: None,
         consumed: None,
+        trace: None,
         fact,
     };
     Batch { events: vec![event], bodies: Vec::new(), critical: false }

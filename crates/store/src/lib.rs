@@ -42,7 +42,7 @@ pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{
     ActionFilter, ChainCheck, InboxFilter, Order, RAW_BYTES_MAX, RawEvent, ReadError, Reader, StoredEvent,
-    ThreadFilter, TurnsOf,
+    Stretch, ThreadFilter, TurnsOf,
 };
 pub use row::{
     ActionRow, AgentFilter, AgentRow, CommandRow, CommandStory, DeliveryRow, EpochRow, GapRow, Hold,

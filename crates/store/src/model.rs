@@ -18,6 +18,7 @@ mod schedules;
 mod sessions;
 mod threads;
 mod tokens;
+mod traces;
 
 pub(crate) mod rebuild;
 
@@ -64,11 +65,13 @@ pub enum Model {
     Threads,
     /// What outputs are handed over to whom.
     Deliveries,
+    /// Where each trace begins and is handed on.
+    Traces,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -84,6 +87,7 @@ impl Model {
         Self::Overrides,
         Self::Threads,
         Self::Deliveries,
+        Self::Traces,
     ];
 
     /// Its name.
@@ -105,6 +109,7 @@ impl Model {
             Self::Overrides => "overrides",
             Self::Threads => "threads",
             Self::Deliveries => "deliveries",
+            Self::Traces => "traces",
         }
     }
 
@@ -125,6 +130,7 @@ impl Model {
             Self::Overrides => &overrides::DEFINITION,
             Self::Threads => &threads::DEFINITION,
             Self::Deliveries => &deliveries::DEFINITION,
+            Self::Traces => &traces::DEFINITION,
         }
     }
 }

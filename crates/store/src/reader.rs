@@ -17,6 +17,7 @@ mod schedules;
 mod sessions;
 mod threads;
 mod tokens;
+mod traces;
 
 use std::{
     fmt, io,
@@ -42,6 +43,7 @@ pub use chain::{ChainCheck, StoredEvent};
 pub use events::{RAW_BYTES_MAX, RawEvent};
 pub use inbox::InboxFilter;
 pub use threads::{Order, ThreadFilter, TurnsOf};
+pub use traces::Stretch;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
 const IDLE_MAX: usize = 8;

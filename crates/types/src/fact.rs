@@ -1,5 +1,6 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
+mod about;
 mod closing;
 mod conversation;
 mod names;
@@ -18,7 +19,8 @@ pub use stream::{StreamName, StreamNameError};
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
     Evidence, Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, OverrideScope, PolicyAction,
-    PolicyLayer, ProcessId, SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
+    PolicyLayer, ProcessId, SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TraceContext,
+    TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -86,6 +88,9 @@ pub struct Event {
     /// The output it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumed: Option<Consumed>,
+    /// The request to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
     /// What happened.
     #[serde(flatten)]
     pub fact: Fact,

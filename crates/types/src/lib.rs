@@ -17,6 +17,7 @@ pub mod message;
 pub mod overrides;
 pub mod policy;
 pub mod schedule;
+pub mod trace;
 
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
@@ -34,3 +35,4 @@ pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
 pub use overrides::{OverrideKind, OverrideScope};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;
+pub use trace::{SpanId, TraceContext, TraceId, Traceparent};

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Evidence, MessageId, SafeLabel, ThreadId, Timestamp, TurnId};
+use crate::{AgentId, Evidence, MessageId, SafeLabel, SpanId, ThreadId, Timestamp, Traceparent, TurnId};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident => $word:literal,)+ }) => {
@@ -339,6 +339,15 @@ pub struct Envelope {
     pub content_digest: String,
     /// Size of that canonical JSON in bytes.
     pub content_bytes: u64,
+}
+
+impl Envelope {
+    /// The trace as whoever works on the message is to go on with it: at the span of the turn that it begins.
+    #[must_use]
+    pub fn handed_on(&self) -> Option<Traceparent> {
+        let own: Traceparent = self.traceparent.as_deref()?.parse().ok()?;
+        Some(own.at(SpanId::of_turn(&self.id)))
+    }
 }
 
 /// One rung of a message's way, and how it is known.

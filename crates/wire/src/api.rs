@@ -20,6 +20,7 @@ pub mod schedule;
 pub mod security;
 pub mod stream;
 pub mod terminal;
+pub mod trace;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -23,15 +23,26 @@ pub struct RequestContext {
     /// Milliseconds that the caller waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
-    /// W3C trace context.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// W3C trace context. One that is malformed is none: a new trace begins.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
     pub traceparent: Option<String>,
-    /// What else the systems of that trace say of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What vendors of tracing keep with it, at most 512 bytes; kept and handed on if it is well formed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
     pub tracestate: Option<String>,
+    /// What the caller wants handed on, at most 1,024 bytes; kept and handed on if it is well formed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
+    pub baggage: Option<String>,
     /// The namespace; `local` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
+}
+
+/// What says nothing but where a request belongs must never make it fail: anything but a text is passed over.
+fn text_or_nothing<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(Some(text)),
+        _ => Ok(None),
+    }
 }
 
 /// A failure as it crosses the wire.

@@ -15,8 +15,11 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/agent.write" => json!({ "attachment": "att", "data": "" }),
                 "runtime/agent.resize" => json!({ "attachment": "att", "cols": 80, "rows": 24 }),
                 "runtime/agent.detach" => json!({ "attachment": "att" }),
-                "runtime/node.stop" | "evidence/audit.verify" => json!({}),
+                "runtime/node.stop" | "evidence/audit.verify" | "observe/tap.open" => json!({}),
                 "stream/projection.rebuild" | "stream/projection.verify" => json!({}),
+                "observe/tap.close" => {
+                    json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" })
+                }
                 "security/token.list" | "security/key.rotate" => json!({}),
                 "security/token.create" => {
                     json!({ "principal": "planted", "kind": "operator", "scopes": ["supervise"] })
@@ -63,7 +66,10 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
     methods
         .map(|method| {
             let params = match method.name {
-                "runtime/message.get" | "runtime/message.verify" => json!({ "message_id": message_id }),
+                "runtime/message.get"
+                | "runtime/message.verify"
+                | "observe/trace.get"
+                | "observe/trace.explain" => json!({ "message_id": message_id }),
                 "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
                 "conversation/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
                     json!({ "agent": "other" })

@@ -17,6 +17,7 @@ use crate::{
     admission::{self, Admitted},
     caller::Caller,
     record::{Draft, Origin, refused},
+    trace,
 };
 
 /// Messages that are made durable together.
@@ -196,6 +197,8 @@ impl Actor {
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();
+        let trace =
+            saying.trace.clone().unwrap_or_else(|| trace::own(&self.shared, &caller, &saying, causation));
         let (content_digest, content_bytes) = draft.body(content);
         let envelope = Envelope {
             id: saying.message_id.unwrap_or_else(|| self.shared.record.mint().id()),
@@ -218,11 +221,11 @@ impl Actor {
             priority: saying.priority,
             expires_at: saying.expires_in_ms.map(|ms| now.plus_millis(ms)),
             idempotency_key: saying.idempotency_key,
-            traceparent: None,
+            traceparent: Some(trace.traceparent.to_string()),
             content_digest,
             content_bytes,
         };
-        let origin = Origin::actor(actor);
+        let origin = Origin { trace: Some(trace), ..Origin::actor(actor) };
         for fact in along(envelope.id) {
             self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         }

@@ -211,7 +211,7 @@ impl Actor {
             }
             Driver::Acp { .. } | Driver::Exec { .. } => {
                 let text = render::render(envelope, parts, attempt, Bounds::NATIVE).text();
-                (None, self.acp_prompt(envelope.id, history, &text).unwrap_or_default())
+                (None, self.acp_prompt(envelope, history, &text).unwrap_or_default())
             }
             Driver::Terminal { comment, submit, interrupt, .. } => {
                 let typing = terminal::Typing {

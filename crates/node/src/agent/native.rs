@@ -67,6 +67,7 @@ impl Actor {
             },
             cause: None,
             consumed: Some(Consumed { epoch, offset: end }),
+            trace: None,
         }
     }
 

@@ -167,7 +167,11 @@ fn reading() -> Vec<Row> {
             ],
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
-        (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (
+            message(),
+            "read",
+            &["runtime/message.get", "runtime/message.verify", "observe/trace.get", "observe/trace.explain"],
+        ),
         (json!({ "process_id": PROCESS }), "read", &["runtime/process.get"]),
         (
             json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" }),
@@ -202,6 +206,7 @@ fn reading() -> Vec<Row> {
                 "stream/status",
                 "stream/projection.list",
                 "stream/projection.verify",
+                "observe/tap.open",
                 "evidence/audit.verify",
                 "evidence/gap.list",
             ],
@@ -209,7 +214,7 @@ fn reading() -> Vec<Row> {
         (
             json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" }),
             "read",
-            &["stream/unsubscribe", "stream/ack"],
+            &["stream/unsubscribe", "stream/ack", "observe/tap.close"],
         ),
         (json!({ "projection": "p" }), "read", &["stream/projection.get"]),
     ]

@@ -15,7 +15,7 @@ use serde_json::{
 };
 
 use super::{Session, methods};
-use crate::tokens;
+use crate::{tokens, trace};
 
 /// Longest deadline in milliseconds; a longer one is cut to this: a day.
 const DEADLINE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
@@ -33,6 +33,17 @@ pub(super) async fn request(
 ) -> Result<Box<RawValue>, RpcError> {
     let context = take_context(&mut params)?;
     check_tenant(&context)?;
+    let trace = trace::begin(&session.shared, &session.caller, method, &context, &params);
+    trace::serve(&session.shared, trace, within(session, method, context, params)).await
+}
+
+/// Serves a request within its trace.
+async fn within(
+    session: &Session,
+    method: &str,
+    context: RequestContext,
+    mut params: Value,
+) -> Result<Box<RawValue>, RpcError> {
     if let Some(key) = &context.idempotency_key {
         put_key(method, &mut params, key);
     }
@@ -79,6 +90,16 @@ fn take_context(params: &mut Value) -> Result<RequestContext, RpcError> {
         Some(context) => serde_json::from_value(context)
             .map_err(|error| RpcError::new(ErrorName::InvalidParams, format!("`ctx`: {error}"))),
     }
+}
+
+/// The trace that a line over the driver names. Such a line takes no other context.
+pub(super) fn trace_of_line(params: &mut Value) -> RequestContext {
+    let is_trace = |field: &String| ["traceparent", "tracestate", "baggage"].contains(&field.as_str());
+    let ctx = params.get("ctx").and_then(Value::as_object);
+    if ctx.is_some_and(|ctx| ctx.keys().all(is_trace)) {
+        return take_context(params).unwrap_or_default();
+    }
+    RequestContext::default()
 }
 
 /// There is one tenant here; what belongs to another is not found.
@@ -262,6 +283,10 @@ async fn call_about_traces(session: &Session, request: Request) -> Result<Box<Ra
         Request::PackExport(params) => raw(methods::evidence::export(session, params).await?),
         Request::ReplayExport(params) => raw(methods::evidence::replay_case(session, params).await?),
         Request::GapList(params) => raw(methods::evidence::gap_list(session, params).await?),
+        Request::TraceGet(params) => raw(methods::traces::get(session, params).await?),
+        Request::TraceExplain(params) => raw(methods::traces::explain(session, params).await?),
+        Request::TapOpen(params) => raw(methods::taps::open(session, params)?),
+        Request::TapClose(params) => raw(methods::taps::close(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }

@@ -24,7 +24,9 @@ pub(super) mod schedules;
 pub(super) mod security;
 pub(super) mod spread;
 pub(super) mod streams;
+pub(super) mod taps;
 pub(super) mod terminals;
+pub(crate) mod traces;
 pub(super) mod transcript;
 pub(super) mod vouch;
 

@@ -28,5 +28,6 @@ mod scheduling;
 mod support;
 #[cfg(test)]
 mod threads;
+mod traces;
 #[cfg(test)]
 mod turns;

@@ -25,6 +25,7 @@ fn event_survives_json() {
         actor: Actor::Node { rule: "supervisor".parse().unwrap() },
         cause: None,
         consumed: Some(Consumed { epoch: Epoch(2), offset: 99 }),
+        trace: None,
         fact: Fact::AgentStopped {},
     };
     let text = serde_json::to_string(&event).unwrap();

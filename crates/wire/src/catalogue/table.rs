@@ -378,6 +378,19 @@ catalogue! {
     "stream/projection.verify" ProjectionVerify(api::stream::ProjectionsParams) -> api::stream::VerifyResult,
         Read, Operator, Read, Safe, [NotFound], "0.5";
 
+    /// Shows a request and what came of it as spans, read from the record.
+    "observe/trace.get" TraceGet(api::trace::TraceParams) -> api::trace::Waterfall,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Says where a request's time went: the critical path, who answers for it, and one verdict.
+    "observe/trace.explain" TraceExplain(api::trace::TraceParams) -> api::trace::Explanation,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Follows live what happens, in words; steps come as `observe/tap` notifications.
+    "observe/tap.open" TapOpen(api::trace::TapParams) -> api::trace::TapResult,
+        Read, Operator, Read, Safe, [NotFound], "0.5";
+    /// Ends a tap.
+    "observe/tap.close" TapClose(api::stream::SubscriptionParams) -> Empty,
+        Read, Operator, Read, Safe, [NotFound], "0.5";
+
     /// Recomputes every chain and every recording's digest.
     "evidence/audit.verify" AuditVerify(Empty) -> api::node::AuditResult,
         Read, Operator, Read, Safe, [], "0.1";

@@ -25,6 +25,7 @@ use crate::{
         subscription::{Subscription, Wanted, serve},
     },
     shared::Shared,
+    trace::lasting::Lasting,
 };
 
 /// The oldest number of every projection: nothing of the record is ever taken away.
@@ -232,7 +233,12 @@ fn open(
     if session.outbound.is_gone() {
         subscription.end(HANGS_UP);
     }
-    session.shared.tasks.spawn(Box::pin(serve(session.clone(), subscription, repaired)));
+    let lasting = Lasting::begin(&session.shared, id);
+    let session = session.clone();
+    session.shared.tasks.clone().spawn(Box::pin(async move {
+        serve(session.clone(), subscription, repaired).await;
+        lasting.end(&session.shared);
+    }));
     Ok(id)
 }
 
