@@ -24,7 +24,9 @@ const OPENING: &str = "# Methods
 Every verb of every client is one of these methods: one JSON-RPC 2.0 request, one object a line, over the node's socket \
 or an epoch's own. Parameters that are not in the list of a method are refused. Each method may also fail with \
 `invalid_params`, `permission_denied`, `unavailable`, `internal` and the other [errors](errors/README.md) that belong to \
-no method. `edgeplane describe-api -o json` gives the same as JSON Schemas.
+no method; with a [context](calls.md) also with `not_found` for what it names, `cancelled` and `deadline_exceeded`; under \
+a key with `idempotency_mismatch`, `outcome_unknown`, and `conflict` where the first result was not kept. The result of \
+a request that came with a context has one more field, `meta` (`request_id`, `as_of_seq`, `trace_id`, `replayed`). `edgeplane describe-api -o json` gives the same as JSON Schemas.
 
 A read changes nothing. Where an agent may call a method for itself, that is its own memory, inbox, screen and recording.
 ";

@@ -1,6 +1,7 @@
 //! `edgeplaned`: reads its options, brings a node up, and takes it down when asked.
 #![forbid(unsafe_code)]
 
+mod issuers;
 mod mcp;
 
 use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode};
@@ -47,6 +48,9 @@ struct Options {
     #[arg(long, env = "EDGEPLANE_MCP_LISTEN", value_name = "ADDRESS", value_parser = mcp::parse_address)]
     mcp_listen: Option<SocketAddr>,
 
+    #[command(flatten)]
+    issuers: issuers::IssuerOptions,
+
     /// What to log, such as `info` or `edgeplane_node=debug`
     #[arg(long, env = "EDGEPLANE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -76,7 +80,8 @@ Examples:
   edgeplaned
   edgeplaned --state-dir ./state --runtime-dir ./run --log debug
   EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups
-  edgeplaned --mcp-listen 127.0.0.1:8931";
+  edgeplaned --mcp-listen 127.0.0.1:8931
+  edgeplaned --oidc-issuer https://login.example --oidc-audience edgeplane --jwks https://login.example/keys";
 
 /// Descriptors that a large node has open: some four for each of four thousand agents.
 const OPEN_FILES_FORESEEN: u32 = 16_384;
@@ -157,7 +162,9 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let shim = options.shim.unwrap_or_else(|| own.with_file_name("edgeplane-shim"));
     let cli = own.with_file_name("edgeplane");
-    Ok(Config { dirs, shim, cli, name: options.node_name, environment, cgroups: !options.no_cgroups })
+    let (name, cgroups) = (options.node_name, !options.no_cgroups);
+    let issuers = options.issuers.read()?;
+    Ok(Config { dirs, shim, cli, name, environment, cgroups, issuers })
 }
 
 async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result<()> {

@@ -33,5 +33,5 @@ mod tokens;
 mod users;
 
 pub use identity::IdentityError;
-pub use server::verify_offline;
+pub use server::{Presented, verify_offline};
 pub use start::{Config, Edge, Node, StartError};

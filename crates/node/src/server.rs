@@ -3,13 +3,19 @@
 //! Owns connections. What a method does is the dispatcher's; who calls is decided once, when a connection is
 //! accepted.
 
+mod call;
 mod connection;
 mod dispatch;
 mod follow;
 mod methods;
 mod token;
 
-use std::{io, os::unix::net::UnixListener as StdListener, sync::Arc, time::Duration};
+use std::{
+    io,
+    os::unix::net::UnixListener as StdListener,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
@@ -24,8 +30,10 @@ use crate::{
     caller::{self, Caller, CallingAgent},
     outbound::Outbound,
     shared::Shared,
+    tokens,
 };
 
+pub(crate) use call::Calls;
 pub(crate) use methods::start_when_ready;
 pub use methods::verify_offline;
 
@@ -68,11 +76,33 @@ pub(crate) fn serve(
 /// Bytes that wait between the node and an edge in its process.
 const EDGE_BYTES: usize = 64 << 10;
 
+/// What an edge has seen of whoever it speaks for, before they say anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presented {
+    /// Nothing.
+    Nothing,
+    /// They proved to have the key of a certificate that an authority of the operator's choice has signed.
+    Certificate {
+        /// SHA-256 of the certificate as it is transferred.
+        sha256: [u8; 32],
+    },
+}
+
 /// A conversation within the process, for an edge that speaks for somebody far away: nothing is known of them until
-/// they show a token.
-pub(crate) fn converse(shared: &Arc<Shared>) -> tokio::io::DuplexStream {
+/// they show a token, unless they presented a certificate that somebody has made a credential.
+pub(crate) fn converse(shared: &Arc<Shared>, presented: Presented) -> tokio::io::DuplexStream {
     let (ours, theirs) = tokio::io::duplex(EDGE_BYTES);
-    let caller = Caller::unknown("it came over an edge of the node".to_owned());
+    let over_an_edge = "it came over an edge of the node".to_owned();
+    let caller = match presented {
+        Presented::Nothing => Caller::unknown(over_an_edge),
+        Presented::Certificate { sha256 } => {
+            tokens::bearer_of_certificate(shared, &sha256).unwrap_or_else(|error| {
+                tracing::debug!(%error, "a certificate is no credential here");
+                let hex = tokens::hexadecimal(&sha256);
+                Caller::unknown(format!("{over_an_edge} with the certificate sha256:{hex}: {error}"))
+            })
+        }
+    };
     connection::start(shared, tokio::io::split(ours), caller);
     theirs
 }
@@ -86,6 +116,8 @@ pub(crate) struct Session {
     pub(crate) opened: Arc<connection::Opened>,
     /// Told as soon as what was asked is durable, if the answer comes later.
     pub(crate) effect: Arc<Notify>,
+    /// Whether the answer is what an earlier request with the same key heard.
+    pub(crate) replayed: Arc<AtomicBool>,
 }
 
 /// Calls a method for an agent that asked through its driver. The key keeps a repeated question from acting twice.
@@ -97,7 +129,7 @@ pub(crate) async fn call_for_agent(
     effect: Arc<Notify>,
 ) -> Vec<u8> {
     let ((method, mut params), (id, key)) = (call, names);
-    dispatch::put_key(method, &mut params, key);
+    call::put_own_key(caller, method, &mut params, Some(key));
     // What is said over the driver stands in the recording, where no token may be.
     let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
     // Asked again after a crash they would say it twice; the driver has lines of its own for both.
@@ -117,10 +149,11 @@ pub(crate) async fn call_for_agent(
         outbound,
         opened: Arc::default(),
         effect,
+        replayed: Arc::default(),
     };
     let allowed = dispatch::check_audience(&session, method);
     let result = match allowed.and_then(|()| Request::read(method, params)) {
-        Ok(request) => dispatch::call(&session, request).await,
+        Ok(request) => dispatch::checked(&session, request).await,
         Err(error) => Err(error),
     };
     match result {

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
+use edgeplane_oidc::Issuers;
 use edgeplane_os::dirs::StateDirs;
 use edgeplane_substrate::{Place, Substrate};
 use edgeplane_types::{AgentId, AgentName, Assurance, Epoch, ErrorName, NodeId, NodeName, Tenant, Timestamp};
@@ -19,6 +20,7 @@ use crate::{
     gate::Gate,
     keys::Keys,
     record::Record,
+    server::Calls,
 };
 
 /// Who the node is.
@@ -49,7 +51,10 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
+    /// The identity providers whose tokens count.
+    pub(crate) issuers: Issuers,
     pub(crate) adapters: Adapters,
+    pub(crate) calls: Calls,
     pub(crate) registry: RwLock<Registry>,
 }
 

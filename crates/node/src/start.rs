@@ -10,6 +10,7 @@ use std::{
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::Manifest;
+use edgeplane_oidc::Issuers;
 use edgeplane_os::{
     Mint,
     cgroup::{Hierarchies, NodeGroup, Sources},
@@ -33,7 +34,7 @@ use crate::{
     keys::Keys,
     left_behind,
     record::{Draft, Origin, Record, chain},
-    server,
+    server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
     storage,
 };
@@ -60,6 +61,8 @@ pub struct Config {
     pub environment: HashMap<String, String>,
     /// Whether agents live in cgroups where the machine allows it.
     pub cgroups: bool,
+    /// The identity providers whose tokens count.
+    pub issuers: Issuers,
 }
 
 /// Why a node cannot start.
@@ -122,7 +125,14 @@ impl Edge {
     /// operator's does not, because behind an edge may be an agent that found one, and the kernel says nothing of it.
     #[must_use]
     pub fn converse(&self) -> tokio::io::DuplexStream {
-        server::converse(&self.shared)
+        self.converse_presenting(Presented::Nothing)
+    }
+
+    /// The same for somebody of whom the edge has seen something. What they present counts only here: shown as a token it
+    /// is none.
+    #[must_use]
+    pub fn converse_presenting(&self, presented: Presented) -> tokio::io::DuplexStream {
+        server::converse(&self.shared, presented)
     }
 }
 
@@ -300,7 +310,9 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         started_at,
         gate: Gate::open(state.join("policy"), started_at),
         keys: Keys::new(state, identity.id),
+        issuers: config.issuers.clone(),
         adapters: Adapters::new(state),
+        calls: server::Calls::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
         registry: RwLock::new(Registry::default()),

@@ -42,8 +42,9 @@ pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CommandRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow, MemoryTotals,
-    MessageRow, Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow,
-    SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, CallRow, CommandRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow,
+    MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution,
+    ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow,
+    WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -5,6 +5,7 @@
 
 mod actions;
 mod agents;
+mod calls;
 mod commands;
 mod epochs;
 mod keys;
@@ -54,11 +55,13 @@ pub enum Model {
     Sessions,
     /// Commands that were run inside agents.
     Commands,
+    /// Keys that calls were made under.
+    Calls,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -71,6 +74,7 @@ impl Model {
         Self::Policies,
         Self::Sessions,
         Self::Commands,
+        Self::Calls,
     ];
 
     /// Its name.
@@ -89,6 +93,7 @@ impl Model {
             Self::Policies => "policies",
             Self::Sessions => "sessions",
             Self::Commands => "commands",
+            Self::Calls => "calls",
         }
     }
 
@@ -106,6 +111,7 @@ impl Model {
             Self::Policies => &policies::DEFINITION,
             Self::Sessions => &sessions::DEFINITION,
             Self::Commands => &commands::DEFINITION,
+            Self::Calls => &calls::DEFINITION,
         }
     }
 }
@@ -179,6 +185,9 @@ pub enum FoldError {
     /// The agent has no such command that runs.
     #[error("command {0} does not run")]
     NoCommand(ProcessId),
+    /// A call under this key was made already.
+    #[error("a call under key {0} is there already")]
+    CallTwice(String),
     /// The token was never made.
     #[error("token {0} was not created")]
     UnknownToken(TokenId),

@@ -1,5 +1,6 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
+mod call;
 mod closing;
 mod names;
 mod stream;
@@ -7,6 +8,7 @@ mod stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use call::{CallEnd, UnkeptReason};
 pub use closing::{ClosingReason, ToldBy};
 pub use stream::{StreamName, StreamNameError};
 
@@ -28,6 +30,9 @@ pub enum Actor {
     Operator {
         /// As whom the node knows them, such as `uid-1000`.
         name: SafeLabel,
+        /// For whom they spoke, by a grant to delegate.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_id: Option<SafeLabel>,
     },
     /// An agent of this node.
     Agent {
@@ -40,6 +45,9 @@ pub enum Actor {
     Service {
         /// The token's principal.
         name: SafeLabel,
+        /// For whom it spoke, by a grant to delegate.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_id: Option<SafeLabel>,
     },
     /// Somebody of whom it could not be proven who it is.
     Unproven {
@@ -313,6 +321,14 @@ pub enum Fact {
     /// A token is worth nothing any more.
     #[serde(rename = "token.revoked")]
     TokenRevoked { token_id: TokenId, reason: String },
+
+    /// A call that changes something was begun under a key: the intent. The key is known by its digest together with who
+    /// used it for which method.
+    #[serde(rename = "call.began")]
+    CallBegan { method: String, key_digest: String, params_digest: String },
+    /// A call under a key ended.
+    #[serde(rename = "call.ended")]
+    CallEnded { key_digest: String, end: CallEnd },
 
     /// A schedule is in force, or changed. What it says stands in the body store.
     #[serde(rename = "schedule.declared")]

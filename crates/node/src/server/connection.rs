@@ -8,7 +8,7 @@ use std::{
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
     api::terminal::{ResizeParams, WriteParams},
-    catalogue::Request,
+    catalogue::{Call as _, CoreCancel, Request},
     rpc::{self, Incoming, LINE_BYTES_MAX, RpcError},
 };
 use serde_json::Value;
@@ -18,7 +18,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Session, dispatch, token};
+use super::{Session, call, dispatch, token};
 use crate::{
     agent::{AgentHandle, Command},
     caller::Caller,
@@ -64,6 +64,10 @@ impl Opened {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, token);
     }
 
+    pub(super) fn has_subscription(&self, id: &str) -> bool {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id)
+    }
+
     pub(super) fn unsubscribe(&self, id: &str) -> bool {
         let token = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         token.inspect(CancellationToken::cancel).is_some()
@@ -93,6 +97,7 @@ where
         outbound,
         opened: Arc::default(),
         effect: Arc::default(),
+        replayed: Arc::default(),
     };
     shared.tasks.spawn(write_lines(Arc::clone(shared), writer, lines));
     shared.tasks.spawn(async move {
@@ -132,7 +137,7 @@ async fn write_lines(
 /// `session` is a copy: who its caller is changes with the tokens that are shown.
 async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
     let seen = session.caller.clone();
-    let mut watch = None;
+    let mut watch = token::keep_watch(&session);
     let mut reader = BufReader::with_capacity(16 << 10, reader);
     let working = Arc::new(Semaphore::new(REQUESTS_AT_ONCE));
     let mut line = Vec::new();
@@ -152,7 +157,7 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
             Ok(Incoming::Notification { method, params }) => notification(&session, &method, params).await,
             Ok(Incoming::Request { id, method, params }) if token::is_shown(&method, &params) => {
                 // Done before the next line is read: whatever follows is said by the token's bearer.
-                let answer = match token::show(&mut session, &seen, &mut watch, params) {
+                let answer = match token::show(&mut session, &seen, &mut watch, params).await {
                     Ok(result) => rpc::success(&id, result),
                     Err(error) => rpc::failure(Some(&id), &error),
                 };
@@ -160,15 +165,23 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
             }
             Ok(Incoming::Request { id, method, params }) => {
                 let weight = weight(&method);
-                let Ok(permit) = Arc::clone(&working).acquire_many_owned(weight).await else { return };
+                // Taking a request back must not wait behind those that are worked on.
+                let permit = match method.as_str() {
+                    CoreCancel::NAME => None,
+                    _ => match Arc::clone(&working).acquire_many_owned(weight).await {
+                        Ok(permit) => Some(permit),
+                        Err(_closed) => return,
+                    },
+                };
                 let session = session.clone();
                 session.shared.tasks.clone().spawn(async move {
-                    let answer = match dispatch::request(&session, &method, params).await {
+                    let outbound = session.outbound.clone();
+                    let answer = match call::request(session, &method, params).await {
                         Ok(result) => rpc::success(&id, result),
                         Err(error) => rpc::failure(Some(&id), &error),
                     };
                     // A caller that has gone needs no answer.
-                    drop(session.outbound.send(answer).await);
+                    drop(outbound.send(answer).await);
                     drop(permit);
                 });
             }
