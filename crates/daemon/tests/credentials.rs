@@ -170,30 +170,35 @@ async fn presenting(edge: &Edge, sha256: [u8; 32]) -> (Client, CallerView) {
     (client, caller)
 }
 
-/// Proves CALL-054.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn certificate_counts_where_an_edge_has_seen_the_proof() {
-    let dir = tempfile::tempdir().unwrap();
+/// A node in folders of its own.
+fn config_in(dir: &Path) -> Config {
     let uid = proc::uid(std::process::id()).unwrap();
     let dirs = StateDirs::resolve(uid, |name| {
         let folder = if name == edgeplane_os::dirs::STATE_DIR { "state" } else { "run" };
         let is_dir = [edgeplane_os::dirs::STATE_DIR, edgeplane_os::dirs::RUNTIME_DIR].contains(&name);
-        is_dir.then(|| dir.path().join(folder).into_os_string())
+        is_dir.then(|| dir.join(folder).into_os_string())
     })
     .unwrap();
     let binaries = Binaries::built();
-    let config = Config {
-        dirs: dirs.clone(),
+    Config {
+        dirs,
         shim: binaries.shim,
         cli: binaries.cli,
         name: Some("here".parse().unwrap()),
         environment: HashMap::new(),
         cgroups: false,
         issuers: edgeplane_oidc::Issuers::default(),
-    };
+    }
+}
+
+/// Proves CALL-054.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn certificate_counts_where_an_edge_has_seen_the_proof() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = config_in(dir.path());
+    let socket = config.dirs.socket.clone();
     let node = InProcess::start(config).await.unwrap();
     let edge = node.edge();
-    let socket = dirs.socket.clone();
     // On the socket, as an operator: off the runtime's threads, because a connection of tests blocks.
     let operator = move |method: &'static str, params: Value| {
         let socket = socket.clone();
