@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod http;
+mod issuers;
 mod listening;
 mod mcp;
 mod telemetry;
@@ -55,6 +56,10 @@ struct Options {
 
     #[command(flatten)]
     http: http::HttpOptions,
+
+    #[command(flatten)]
+    issuers: issuers::IssuerOptions,
+
     /// Send spans, logs and metrics to this collector, such as http://127.0.0.1:4318 [default: nowhere]
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
@@ -94,7 +99,8 @@ Examples:
   EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups
   edgeplaned --http-listen 127.0.0.1:8930
   edgeplaned --http-listen 0.0.0.0:8930 --tls-cert node.pem --tls-key node.key
-  edgeplaned --mcp-listen 127.0.0.1:8931";
+  edgeplaned --mcp-listen 127.0.0.1:8931
+  edgeplaned --oidc-issuer https://login.example --oidc-audience edgeplane --jwks https://login.example/keys";
 
 /// Descriptors that a large node has open: some four for each of four thousand agents.
 const OPEN_FILES_FORESEEN: u32 = 16_384;
@@ -193,15 +199,9 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let shim = options.shim.unwrap_or_else(|| own.with_file_name("edgeplane-shim"));
     let cli = own.with_file_name("edgeplane");
-    Ok(Config {
-        dirs,
-        shim,
-        cli,
-        name: options.node_name,
-        environment,
-        cgroups: !options.no_cgroups,
-        observer: None,
-    })
+    let (name, cgroups) = (options.node_name, !options.no_cgroups);
+    let issuers = options.issuers.read()?;
+    Ok(Config { dirs, shim, cli, name, environment, cgroups, issuers, observer: None })
 }
 
 /// What is listened on besides the node's socket.

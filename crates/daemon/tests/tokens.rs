@@ -218,7 +218,7 @@ fn tokens_that_make_no_sense_are_not_made() {
         assert!(error.message.contains(what), "{error}");
     };
     for scope in [Scope::Attach, Scope::Control, Scope::Supervise, Scope::Approve] {
-        check(&|params| params.scopes.push(scope), "read and signal only");
+        check(&|params| params.scopes.push(scope), "read, signal and delegate only");
     }
     check(&|params| params.scopes.clear(), "without a scope");
     check(&|params| params.roles.push("release".parse().unwrap()), "no roles");

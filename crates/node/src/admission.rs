@@ -240,11 +240,20 @@ pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) ->
 
 /// For whom a sender speaks: proven by a message of that one in the sender's own inbox, else a mere claim.
 fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBehalfOf>, RpcError> {
-    if saying.on_behalf_of.len() > BEHALF_MAX {
+    // By its grant the service is believed that it speaks for them; that they asked for it, nobody has proven.
+    let users =
+        caller.speaks_for.iter().flat_map(|user| [&user.user_id].into_iter().chain(&user.on_behalf_of));
+    let users = users.map(|principal| OnBehalfOf {
+        principal: principal.clone(),
+        authority: Authority::Untrusted,
+        message_id: None,
+        proven: false,
+    });
+    let mut all: Vec<OnBehalfOf> = users.collect();
+    if all.len().saturating_add(saying.on_behalf_of.len()) > BEHALF_MAX {
         let what = format!("a message speaks on behalf of at most {BEHALF_MAX}");
         return Err(RpcError::new(ErrorName::InvalidParams, what));
     }
-    let mut all = Vec::with_capacity(saying.on_behalf_of.len());
     for BehalfParam { principal, message_id } in &saying.on_behalf_of {
         let row = match message_id {
             Some(id) => shared.record.look_up(|reader| reader.message(id))?,

@@ -85,6 +85,7 @@ pub(crate) struct Record {
     mint: Mint,
     followers: broadcast::Sender<CommittedEvent>,
     changes: Arc<AtomicU64>,
+    head: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
     turns: Arc<trace::Turns>,
 }
@@ -95,8 +96,15 @@ impl Record {
         let sender = followers.clone();
         let changes = Arc::<AtomicU64>::default();
         let changed = Arc::clone(&changes);
+        let reader = store.reader();
+        // Where it cannot be read now, the next event tells.
+        let head = Arc::new(AtomicU64::new(reader.head_pos().unwrap_or(0)));
+        let moved = Arc::clone(&head);
         store.observe(Arc::new(move |events: &[CommittedEvent]| {
             let deciding = events.iter().filter(|committed| !committed.event.fact.is_piece()).count();
+            if let Some(last) = events.last() {
+                moved.fetch_max(last.pos, Ordering::Release);
+            }
             changed.fetch_add(u64::try_from(deciding).unwrap_or(u64::MAX), Ordering::Release);
             if sender.receiver_count() > 0 {
                 for event in events {
@@ -106,13 +114,27 @@ impl Record {
             }
         }));
         let reader = store.reader();
-        Self { store, reader, mint, followers, changes, shortage: Arc::default(), turns: Arc::default() }
+        Self {
+            store,
+            reader,
+            mint,
+            followers,
+            changes,
+            head,
+            shortage: Arc::default(),
+            turns: Arc::default(),
+        }
     }
 
     /// Grows with each event that decides something, before whoever asked for it is told. What was read from the record
     /// and depends on such events only is still so while this is the same.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
+    }
+
+    /// Position of the newest event: what whoever asked for a change was told is not behind it.
+    pub(crate) fn head(&self) -> u64 {
+        self.head.load(Ordering::Acquire)
     }
 
     pub(crate) fn mint(&self) -> &Mint {

@@ -3,6 +3,7 @@
 //! Owns connections. What a method does is the dispatcher's; who calls is decided once, when a connection is
 //! accepted.
 
+mod call;
 mod connection;
 mod dispatch;
 mod methods;
@@ -10,7 +11,12 @@ mod standing;
 mod subscription;
 mod token;
 
-use std::{io, os::unix::net::UnixListener as StdListener, sync::Arc, time::Duration};
+use std::{
+    io,
+    os::unix::net::UnixListener as StdListener,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
@@ -25,9 +31,11 @@ use crate::{
     caller::{self, Caller, CallingAgent},
     outbound::Outbound,
     shared::Shared,
-    trace,
+    tokens, trace,
 };
 
+pub(crate) use call::Calls;
+pub(crate) use methods::start_when_ready;
 pub(crate) use methods::traces::habits;
 pub use methods::verify_offline;
 pub(crate) use methods::{start_when_ready, take_up_deliveries};
@@ -84,17 +92,20 @@ pub enum Presented {
 }
 
 /// A conversation within the process, for an edge that speaks for somebody far away: nothing is known of them until
-/// they show a token. A certificate alone makes nobody a caller.
+/// they show a token, unless they presented a certificate that somebody has made a credential.
 pub(crate) fn converse(shared: &Arc<Shared>, presented: Presented) -> tokio::io::DuplexStream {
     let (ours, theirs) = tokio::io::duplex(EDGE_BYTES);
-    let note = match presented {
-        Presented::Nothing => "it came over an edge of the node".to_owned(),
+    let over_an_edge = "it came over an edge of the node".to_owned();
+    let caller = match presented {
+        Presented::Nothing => Caller::unknown(over_an_edge),
         Presented::Certificate { sha256 } => {
-            let hex: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("it came over an edge of the node with the certificate sha256:{hex}")
+            tokens::bearer_of_certificate(shared, &sha256).unwrap_or_else(|error| {
+                tracing::debug!(%error, "a certificate is no credential here");
+                let hex = tokens::hexadecimal(&sha256);
+                Caller::unknown(format!("{over_an_edge} with the certificate sha256:{hex}: {error}"))
+            })
         }
     };
-    let caller = Caller::unknown(note);
     connection::start(shared, tokio::io::split(ours), caller);
     theirs
 }
@@ -110,6 +121,8 @@ pub(crate) struct Session {
     pub(crate) effect: Arc<Notify>,
     /// Cancelled once the answer to this request is on its way: what follows from it comes after it.
     pub(crate) answered: CancellationToken,
+    /// Whether the answer is what an earlier request with the same key heard.
+    pub(crate) replayed: Arc<AtomicBool>,
 }
 
 /// Calls a method for an agent that asked through its driver. The key keeps a repeated question from acting twice.
@@ -121,7 +134,7 @@ pub(crate) async fn call_for_agent(
     effect: Arc<Notify>,
 ) -> Vec<u8> {
     let ((method, mut params), (id, key)) = (call, names);
-    dispatch::put_key(method, &mut params, key);
+    call::put_own_key(caller, method, &mut params, Some(key));
     // What is said over the driver stands in the recording, where no token may be.
     let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
     // Asked again after a crash they would say it twice; the driver has lines of its own for both.
@@ -142,13 +155,14 @@ pub(crate) async fn call_for_agent(
         opened: Arc::default(),
         effect,
         answered: CancellationToken::new(),
+        replayed: Arc::default(),
     };
     // What an agent says of its own accord over the driver belongs to the turn that it is in.
-    let trace = trace::begin(shared, caller, method, &dispatch::trace_of_line(&mut params), &params);
+    let trace = trace::begin(shared, caller, method, &call::trace_of_line(&mut params), &params);
     let serve = async {
         let allowed = dispatch::check_audience(&session, method);
         match allowed.and_then(|()| Request::read(method, params)) {
-            Ok(request) => dispatch::call(&session, request).await,
+            Ok(request) => dispatch::checked(&session, request).await,
             Err(error) => Err(error),
         }
     };

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
+use edgeplane_oidc::Issuers;
 use edgeplane_os::dirs::StateDirs;
 use edgeplane_substrate::{Place, Substrate};
 use edgeplane_types::{AgentId, AgentName, Assurance, Epoch, ErrorName, NodeId, NodeName, Tenant, Timestamp};
@@ -23,6 +24,7 @@ use crate::{
     overrides::Overrides,
     projections::Projections,
     record::Record,
+    server::Calls,
 };
 
 /// Who the node is.
@@ -53,9 +55,12 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
+    /// The identity providers whose tokens count.
+    pub(crate) issuers: Issuers,
     pub(crate) adapters: Adapters,
     pub(crate) overrides: Overrides,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) calls: Calls,
     pub(crate) registry: RwLock<Registry>,
     pub(crate) projections: Arc<Projections>,
     /// Changes whenever somebody may have lost or got the right to speak as who they are.

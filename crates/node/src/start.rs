@@ -10,6 +10,7 @@ use std::{
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::Manifest;
+use edgeplane_oidc::Issuers;
 use edgeplane_os::{
     Mint,
     cgroup::{Hierarchies, NodeGroup, Sources},
@@ -66,6 +67,8 @@ pub struct Config {
     pub cgroups: bool,
     /// Who counts and exports what the node does, if somebody does.
     pub observer: Option<Arc<dyn Observer>>,
+    /// The identity providers whose tokens count.
+    pub issuers: Issuers,
 }
 
 /// Why a node cannot start.
@@ -131,7 +134,8 @@ impl Edge {
         self.converse_presenting(Presented::Nothing)
     }
 
-    /// The same for somebody of whom the edge has seen something.
+    /// The same for somebody of whom the edge has seen something. What they present counts only here: shown as a token it
+    /// is none.
     #[must_use]
     pub fn converse_presenting(&self, presented: Presented) -> tokio::io::DuplexStream {
         server::converse(&self.shared, presented)
@@ -325,7 +329,9 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         started_at,
         gate: Gate::open(state.join("policy"), started_at),
         keys: Keys::new(state, identity.id),
+        issuers: config.issuers.clone(),
         adapters: Adapters::new(state),
+        calls: server::Calls::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
         overrides: Overrides::default(),

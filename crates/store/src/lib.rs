@@ -45,7 +45,7 @@ pub use reader::{
     Stretch, ThreadFilter, TurnsOf,
 };
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CommandRow, CommandStory, DeliveryRow, EpochRow, GapRow, Hold,
+    ActionRow, AgentFilter, AgentRow, CallRow, CommandRow, CommandStory, DeliveryRow, EpochRow, GapRow, Hold,
     InterruptRow, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow,
     OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ScheduleRow, SegmentRow, SessionRow,
     StoredBody, StreamHead, TalkRow, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,

@@ -5,6 +5,7 @@
 
 mod actions;
 mod agents;
+mod calls;
 mod commands;
 mod deliveries;
 mod epochs;
@@ -67,11 +68,13 @@ pub enum Model {
     Deliveries,
     /// Where each trace begins and is handed on.
     Traces,
+    /// Keys that calls were made under.
+    Calls,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -88,6 +91,7 @@ impl Model {
         Self::Threads,
         Self::Deliveries,
         Self::Traces,
+        Self::Calls,
     ];
 
     /// Its name.
@@ -110,6 +114,7 @@ impl Model {
             Self::Threads => "threads",
             Self::Deliveries => "deliveries",
             Self::Traces => "traces",
+            Self::Calls => "calls",
         }
     }
 
@@ -131,6 +136,7 @@ impl Model {
             Self::Threads => &threads::DEFINITION,
             Self::Deliveries => &deliveries::DEFINITION,
             Self::Traces => &traces::DEFINITION,
+            Self::Calls => &calls::DEFINITION,
         }
     }
 }
@@ -228,6 +234,9 @@ pub enum FoldError {
     /// No such override is in force.
     #[error("override {0} is not in force")]
     NoOverride(OverrideId),
+    /// A call under this key was made already.
+    #[error("a call under key {0} is there already")]
+    CallTwice(String),
     /// The token was never made.
     #[error("token {0} was not created")]
     UnknownToken(TokenId),

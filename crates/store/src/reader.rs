@@ -3,6 +3,7 @@
 
 mod actions;
 mod agents;
+mod calls;
 mod chain;
 mod commands;
 mod deliveries;

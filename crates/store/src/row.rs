@@ -15,7 +15,7 @@ use edgeplane_types::{
     life::ExitStatus,
 };
 
-pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
+pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use overrides::{Hold, Lift, OverrideRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};

@@ -1,6 +1,7 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
 mod about;
+mod call;
 mod closing;
 mod conversation;
 mod names;
@@ -9,6 +10,7 @@ mod stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use call::{CallEnd, UnkeptReason};
 pub use closing::{ClosingReason, ToldBy};
 pub use conversation::{
     DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
@@ -35,6 +37,9 @@ pub enum Actor {
     Operator {
         /// As whom the node knows them, such as `uid-1000`.
         name: SafeLabel,
+        /// For whom they spoke, by a grant to delegate.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_id: Option<SafeLabel>,
     },
     /// An agent of this node.
     Agent {
@@ -47,6 +52,9 @@ pub enum Actor {
     Service {
         /// The token's principal.
         name: SafeLabel,
+        /// For whom it spoke, by a grant to delegate.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_id: Option<SafeLabel>,
     },
     /// Somebody of whom it could not be proven who it is.
     Unproven {
@@ -380,6 +388,14 @@ pub enum Fact {
     /// A token is worth nothing any more.
     #[serde(rename = "token.revoked")]
     TokenRevoked { token_id: TokenId, reason: String },
+
+    /// A call that changes something was begun under a key: the intent. The key is known by its digest together with who
+    /// used it for which method.
+    #[serde(rename = "call.began")]
+    CallBegan { method: String, key_digest: String, params_digest: String },
+    /// A call under a key ended.
+    #[serde(rename = "call.ended")]
+    CallEnded { key_digest: String, end: CallEnd },
 
     /// A schedule is in force, or changed. What it says stands in the body store.
     #[serde(rename = "schedule.declared")]

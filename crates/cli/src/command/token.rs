@@ -45,7 +45,7 @@ enum TokenCommand {
 ///
 /// Prints the secret, this once: the node keeps its digest only. An operator's token is for a person, whose messages come
 /// in on the channel `operator`. A service's token is for a program, such as a workflow engine: its messages come in on
-/// `workflow` with at most the authority `delegated`, and it has the scopes read and signal only.
+/// `workflow` with at most the authority `delegated`, and it has the scopes read, signal and delegate only.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -56,7 +56,8 @@ EXAMPLES:
 SCOPES:
   read       see what the node knows              control    type into terminals
   signal     send messages                        supervise  start, stop, declare and change agents
-  attach     watch terminals and recordings       approve    decide what waits for a person")]
+  attach     watch terminals and recordings       approve    decide what waits for a person
+  delegate   speak for users, each with no more rights than both have")]
 struct CreateArgs {
     /// As whom the bearer is known
     #[arg(long, value_name = "NAME")]
@@ -78,7 +79,7 @@ struct CreateArgs {
     into: Option<PathBuf>,
 }
 
-const SCOPES: &[&str] = &["read", "signal", "attach", "control", "supervise", "approve"];
+const SCOPES: &[&str] = &["read", "signal", "attach", "control", "supervise", "approve", "delegate"];
 
 fn words(all: &'static [&'static str]) -> PossibleValuesParser {
     PossibleValuesParser::new(all)
@@ -89,14 +90,8 @@ fn kind(word: &str) -> TokenKind {
 }
 
 fn scope(word: &str) -> Scope {
-    match word {
-        "signal" => Scope::Signal,
-        "attach" => Scope::Attach,
-        "control" => Scope::Control,
-        "supervise" => Scope::Supervise,
-        "approve" => Scope::Approve,
-        _ => Scope::Read,
-    }
+    // The parser lets no other words pass.
+    Scope::from_word(word).unwrap_or(Scope::Read)
 }
 
 /// List the tokens that were made

@@ -24,6 +24,9 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "security/token.create" => {
                     json!({ "principal": "planted", "kind": "operator", "scopes": ["supervise"] })
                 }
+                "security/certificate.add" => json!({
+                    "fingerprint": "ab".repeat(32), "principal": "planted", "kind": "operator", "scopes": ["read"],
+                }),
                 "security/token.revoke" => {
                     json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" })
                 }

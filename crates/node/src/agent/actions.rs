@@ -355,9 +355,9 @@ impl Actor {
     pub(super) fn cancel_actions(&self, draft: &mut Draft, origin: &Origin) {
         let id = self.identity.id;
         let by = match &origin.actor {
-            FactActor::Operator { name }
+            FactActor::Operator { name, .. }
             | FactActor::Agent { name, .. }
-            | FactActor::Service { name }
+            | FactActor::Service { name, .. }
             | FactActor::Unproven { name } => name,
             FactActor::Node { rule } => rule,
         };

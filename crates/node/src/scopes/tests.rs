@@ -84,6 +84,12 @@ fn changing() -> Vec<Row> {
         json!({ "action_id": action["action_id"], "verdict": { "verdict": "approve" }, "digest": "00" });
     vec![
         (json!({}), "-", &["core/initialize", "core/describe", "core/health"]),
+        (json!({ "request_id": "r" }), "-", &["core/cancel"]),
+        (
+            json!({ "fingerprint": "00", "principal": "p", "kind": "service", "scopes": [] }),
+            "!",
+            &["security/certificate.add"],
+        ),
         (json!({}), "!", &["runtime/node.stop", "security/key.rotate", "policy/rule.reload"]),
         (json!({ "principal": "p", "kind": "service", "scopes": [] }), "!", &["security/token.create"]),
         (json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" }), "!", &["security/token.revoke"]),

@@ -11,7 +11,7 @@ use edgeplane_wire::{
         stream::DAEMON_ENDS,
         terminal::{ResizeParams, WriteParams},
     },
-    catalogue::Request,
+    catalogue::{Call as _, CoreCancel, Request},
     rpc::{self, Incoming, LINE_BYTES_MAX, RpcError},
 };
 use serde_json::Value;
@@ -21,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Session, dispatch, subscription::Subscription, token};
+use super::{Session, call, dispatch, subscription::Subscription, token};
 use crate::{
     agent::{AgentHandle, Command},
     caller::Caller,
@@ -130,6 +130,7 @@ where
         opened: Arc::default(),
         effect: Arc::default(),
         answered: CancellationToken::new(),
+        replayed: Arc::default(),
     };
     shared.tasks.spawn(write_lines(Arc::clone(shared), writer, lines));
     shared.tasks.spawn(async move {
@@ -169,7 +170,7 @@ async fn write_lines(
 /// `session` is a copy: who its caller is changes with the tokens that are shown.
 async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
     let seen = session.caller.clone();
-    let mut watch = None;
+    let mut watch = token::keep_watch(&session);
     let mut reader = BufReader::with_capacity(16 << 10, reader);
     let working = Arc::new(Semaphore::new(REQUESTS_AT_ONCE));
     let mut line = Vec::new();
@@ -189,7 +190,7 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
             Ok(Incoming::Notification { method, params }) => notification(&session, &method, params).await,
             Ok(Incoming::Request { id, method, params }) if token::is_shown(&method, &params) => {
                 // Done before the next line is read: whatever follows is said by the token's bearer.
-                let answer = match token::show(&mut session, &seen, &mut watch, params) {
+                let answer = match token::show(&mut session, &seen, &mut watch, params).await {
                     Ok(result) => rpc::success(&id, result),
                     Err(error) => rpc::failure(Some(&id), &error),
                 };
@@ -197,16 +198,25 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
             }
             Ok(Incoming::Request { id, method, params }) => {
                 let weight = weight(&method);
-                let Ok(permit) = Arc::clone(&working).acquire_many_owned(weight).await else { return };
+                // Taking a request back must not wait behind those that are worked on.
+                let permit = match method.as_str() {
+                    CoreCancel::NAME => None,
+                    _ => match Arc::clone(&working).acquire_many_owned(weight).await {
+                        Ok(permit) => Some(permit),
+                        Err(_closed) => return,
+                    },
+                };
                 let session = Session { answered: CancellationToken::new(), ..session.clone() };
+                let answered = session.answered.clone();
                 session.shared.tasks.clone().spawn(async move {
-                    let answer = match dispatch::request(&session, &method, params).await {
+                    let outbound = session.outbound.clone();
+                    let answer = match call::request(session, &method, params).await {
                         Ok(result) => rpc::success(&id, result),
                         Err(error) => rpc::failure(Some(&id), &error),
                     };
                     // A caller that has gone needs no answer.
-                    drop(session.outbound.send(answer).await);
-                    session.answered.cancel();
+                    drop(outbound.send(answer).await);
+                    answered.cancel();
                     drop(permit);
                 });
             }

@@ -1,124 +1,30 @@
-//! From a request to its method: context, audience, deadline.
-
-use std::time::Duration;
+//! From a request to its method: who may call it, and which room performs it.
 
 use base64::Engine as _;
-use edgeplane_types::{ErrorName, Tenant};
+use edgeplane_types::ErrorName;
 use edgeplane_wire::{
     catalogue::{self, Audience, Request},
-    rpc::{RequestContext, RpcError},
+    rpc::RpcError,
 };
 use serde::Serialize;
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Session, methods};
-use crate::{tokens, trace};
+use super::{Session, call, methods};
+use crate::tokens;
 
-/// Longest deadline in milliseconds; a longer one is cut to this: a day.
-const DEADLINE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
-
-/// Takes the context off a request whose parameters are looked at before it is served.
-pub(super) fn without_context(params: &mut Value) -> Result<(), RpcError> {
-    check_tenant(&take_context(params)?)
-}
-
-/// Serves a request as it came over a wire, with its context in `params.ctx`.
-pub(super) async fn request(
-    session: &Session,
-    method: &str,
-    mut params: Value,
-) -> Result<Box<RawValue>, RpcError> {
-    let context = take_context(&mut params)?;
-    check_tenant(&context)?;
-    let trace = trace::begin(&session.shared, &session.caller, method, &context, &params);
-    trace::serve(&session.shared, trace, within(session, method, context, params)).await
-}
-
-/// Serves a request within its trace.
-async fn within(
-    session: &Session,
-    method: &str,
-    context: RequestContext,
-    mut params: Value,
-) -> Result<Box<RawValue>, RpcError> {
-    if let Some(key) = &context.idempotency_key {
-        put_key(method, &mut params, key);
-    }
-    // Before the parameters are read: whoever may not call it learns nothing of what it takes.
-    check_audience(session, method)?;
-    let request = Request::read(method, params)?;
-    let Some(deadline_ms) = context.deadline_ms else { return call(session, request).await };
-    let deadline = Duration::from_millis(deadline_ms.min(DEADLINE_MS_MAX));
-    match tokio::time::timeout(deadline, call(session, request)).await {
-        Ok(result) => result,
-        Err(_) => Err(RpcError::new(
-            ErrorName::DeadlineExceeded,
-            format!("{method} was not done in {deadline_ms} ms"),
-        )
-        .effect(edgeplane_types::error::Effect::Unknown)),
-    }
-}
-
-/// Methods that take a key against acting twice.
-const KEYED_METHODS: [&str; 8] = [
-    "conversation/action.open",
-    "conversation/turn.start",
-    "conversation/turn.steer",
-    "runtime/agent.signal",
-    "runtime/agent.ask",
-    "runtime/agent.broadcast",
-    "runtime/topic.publish",
-    "runtime/message.submit",
-];
-
-/// Gives a request the key that came with it, unless it has one of its own.
-pub(super) fn put_key(method: &str, params: &mut Value, key: &str) {
-    if KEYED_METHODS.contains(&method)
-        && let Some(fields) = params.as_object_mut()
-    {
-        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
-    }
-}
-
-fn take_context(params: &mut Value) -> Result<RequestContext, RpcError> {
-    let Some(fields) = params.as_object_mut() else { return Ok(RequestContext::default()) };
-    match fields.remove("ctx") {
-        None => Ok(RequestContext::default()),
-        Some(context) => serde_json::from_value(context)
-            .map_err(|error| RpcError::new(ErrorName::InvalidParams, format!("`ctx`: {error}"))),
-    }
-}
-
-/// The trace that a line over the driver names. Such a line takes no other context.
-pub(super) fn trace_of_line(params: &mut Value) -> RequestContext {
-    let is_trace = |field: &String| ["traceparent", "tracestate", "baggage"].contains(&field.as_str());
-    let ctx = params.get("ctx").and_then(Value::as_object);
-    if ctx.is_some_and(|ctx| ctx.keys().all(is_trace)) {
-        return take_context(params).unwrap_or_default();
-    }
-    RequestContext::default()
-}
-
-/// There is one tenant here; what belongs to another is not found.
-fn check_tenant(context: &RequestContext) -> Result<(), RpcError> {
-    match &context.tenant {
-        Some(tenant) if tenant != Tenant::default().as_str() => {
-            Err(RpcError::new(ErrorName::NotFound, "no such tenant on this node"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Serves a request whose parameters have been read.
-pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+/// Serves a request whose parameters have been read, if the caller may make it.
+pub(super) async fn checked(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     check(session, &request)?;
+    serve(session, request).await
+}
+
+/// Serves a request that the caller may make.
+pub(super) async fn serve(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
         Request::CoreInitialize(params) => raw(methods::core::initialize(session, &params)?),
         Request::CoreDescribe(params) => raw(methods::core::describe(&params)),
         Request::CoreHealth(_) => raw(methods::core::health(session)),
+        Request::CoreCancel(params) => raw(call::cancel(session, &params)),
         Request::NodeStatus(_) => raw(methods::core::status(session).await?),
         Request::NodeStop(params) => raw(methods::core::stop(session, params)),
         Request::AgentApply(params) => raw(methods::apply::apply(session, params).await?),
@@ -145,6 +51,7 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::MessageVerify(params) => raw(methods::vouch::verify(session, params).await?),
         Request::MessageSign(params) => raw(methods::vouch::sign(session, params).await?),
         Request::TokenCreate(params) => raw(methods::security::create(session, params).await?),
+        Request::CertificateAdd(params) => raw(methods::security::add_certificate(session, params).await?),
         Request::TokenList(_) => raw(methods::security::list(session).await?),
         Request::TokenRevoke(params) => raw(methods::security::revoke(session, params).await?),
         Request::TokenEpoch(_) => raw(methods::security::epoch(session).await?),

@@ -30,7 +30,7 @@ pub(crate) mod traces;
 pub(super) mod transcript;
 pub(super) mod vouch;
 
-use edgeplane_types::{AgentId, ErrorName, Tenant};
+use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
 use edgeplane_wire::rpc::RpcError;
 
 use super::Session;
@@ -39,6 +39,11 @@ use crate::agent::AgentHandle;
 pub(crate) use apply::start_when_ready;
 pub use audit::verify_offline;
 pub(crate) use conversation::deliveries::take_up as take_up_deliveries;
+
+/// The agent that a message was put to, if the caller may see the message.
+pub(super) fn visible_message(session: &Session, id: MessageId) -> Result<AgentId, RpcError> {
+    messages::visible(session, id).map(|row| row.envelope.target)
+}
 
 /// The agent of this name or id.
 fn agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {

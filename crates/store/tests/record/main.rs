@@ -5,6 +5,8 @@ mod appending;
 #[cfg(test)]
 mod auditing;
 #[cfg(test)]
+mod calls;
+#[cfg(test)]
 mod crashing;
 #[cfg(test)]
 mod deciding;

@@ -87,6 +87,8 @@ names! {
     KeyRetired => "key.retired",
     TokenCreated => "token.created",
     TokenRevoked => "token.revoked",
+    CallBegan => "call.began",
+    CallEnded => "call.ended",
     ScheduleDeclared => "schedule.declared",
     ScheduleRemoved => "schedule.removed",
     SchedulePaused => "schedule.paused",

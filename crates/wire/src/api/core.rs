@@ -104,6 +104,24 @@ pub struct MethodView {
     pub result: Option<Value>,
 }
 
+/// Takes a request back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CancelParams {
+    /// The `request_id` of its context.
+    pub request_id: String,
+    /// Why, for the one who waits for it.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// What became of taking a request back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CancelResult {
+    /// Whether the caller had such a request that was still being worked on.
+    pub cancelled: bool,
+}
+
 /// How the node is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthResult {

@@ -19,6 +19,9 @@ catalogue! {
     /// Tells whether the node serves.
     "core/health" CoreHealth(Empty) -> api::core::HealthResult,
         Read, Anyone, Nothing, Safe, [], "0.1";
+    /// Takes back a request of the caller that is still being worked on; it answers `cancelled`.
+    "core/cancel" CoreCancel(api::core::CancelParams) -> api::core::CancelResult,
+        Write, Anyone, Nothing, Same, [], "0.5";
 
     /// Tells how the daemon is.
     "runtime/node.status" NodeStatus(Empty) -> api::node::NodeStatus,
@@ -29,7 +32,7 @@ catalogue! {
 
     /// Declares agents or changes what is declared, all or nothing.
     "runtime/agent.apply" AgentApply(api::agent::ApplyParams) -> api::agent::ApplyResult,
-        Write, Operator, Supervise, Same, [InvalidManifest, Conflict, StorageFull], "0.1";
+        Write, Operator, Supervise, Same, [InvalidManifest, StorageFull], "0.1";
     /// Lists agents by name.
     "runtime/agent.list" AgentList(api::agent::ListParams) -> api::agent::ListResult,
         Read, Anyone, Read, Safe, [], "0.1";
@@ -122,10 +125,10 @@ catalogue! {
         Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
     /// Sends a message to every agent that subscribes to a topic.
     "runtime/topic.publish" TopicPublish(api::message::PublishParams) -> api::message::SpreadResult,
-        Write, Anyone, Signal, Again, [TooLarge, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+        Write, Anyone, Signal, Again, [TooLarge], "0.2";
     /// Sends a message to every agent whose labels are as asked for.
     "runtime/agent.broadcast" AgentBroadcast(api::message::BroadcastParams) -> api::message::SpreadResult,
-        Write, Anyone, Signal, Again, [TooLarge, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+        Write, Anyone, Signal, Again, [TooLarge], "0.2";
     /// Asks an agent and waits for its answer; parts of it come as `ask/part` notifications.
     "runtime/agent.ask" AgentAsk(api::message::AskParams) -> api::message::AskResult,
         Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
@@ -298,6 +301,9 @@ catalogue! {
     /// Makes a token for a person or a program.
     "security/token.create" TokenCreate(api::security::CreateParams) -> api::security::CreateResult,
         Write, Operator, Uid, Again, [StorageFull], "0.2";
+    /// Makes a client certificate the credential of a person or a program.
+    "security/certificate.add" CertificateAdd(api::security::AddCertificateParams) -> api::security::AddCertificateResult,
+        Write, Operator, Uid, Again, [InvalidParams, Conflict, StorageFull], "0.5";
     /// Lists the tokens that were made.
     "security/token.list" TokenList(Empty) -> api::security::TokensResult,
         Read, Operator, Read, Safe, [], "0.2";
