@@ -154,9 +154,9 @@ pub(crate) fn mark(row: &OverrideRow) -> OverrideMark {
 /// Who did something, in one word.
 pub(crate) fn word(actor: &Actor) -> String {
     match actor {
-        Actor::Operator { name }
+        Actor::Operator { name, .. }
         | Actor::Agent { name, .. }
-        | Actor::Service { name }
+        | Actor::Service { name, .. }
         | Actor::Unproven { name } => name.to_string(),
         Actor::Node { rule } => format!("node:{rule}"),
     }

@@ -35,7 +35,6 @@ use crate::{
 };
 
 pub(crate) use call::Calls;
-pub(crate) use methods::start_when_ready;
 pub(crate) use methods::traces::habits;
 pub use methods::verify_offline;
 pub(crate) use methods::{start_when_ready, take_up_deliveries};

@@ -258,7 +258,7 @@ pub(crate) fn check_alive(shared: &Shared, caller: &Caller) -> Result<(), RpcErr
 pub(crate) fn end_of(shared: &Shared, caller: &Caller) -> Option<Timestamp> {
     match caller.bears? {
         Bears::Named(id) => shared.record.look_up(|reader| reader.token(&id)).ok()??.expires_at,
-        Bears::Epoch(end) => Some(end),
+        Bears::Epoch(end) | Bears::Issued(_, end) => Some(end),
     }
 }
 

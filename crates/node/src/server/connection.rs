@@ -54,6 +54,7 @@ pub(super) const HANGS_UP: &str = "the connection ended";
 pub(crate) struct Opened {
     attachments: Mutex<HashMap<String, AgentHandle>>,
     subscriptions: Mutex<BTreeMap<SubscriptionId, Arc<Subscription>>>,
+    taps: Mutex<HashMap<SubscriptionId, CancellationToken>>,
     /// Where the last reading of a folded projection stopped: folding it again for each page would cost more with each.
     reading: Mutex<Option<Reading>>,
 }
@@ -92,6 +93,22 @@ impl Opened {
         true
     }
 
+    /// Notes a tap, unless there are as many as a connection may have.
+    pub(super) fn tapped(&self, id: SubscriptionId, until: CancellationToken) -> bool {
+        let mut all = self.taps.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= SUBSCRIPTIONS_MAX {
+            return false;
+        }
+        all.insert(id, until);
+        true
+    }
+
+    /// Ends a tap, if there is one.
+    pub(super) fn untapped(&self, id: &SubscriptionId) -> bool {
+        let until = self.taps.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        until.inspect(CancellationToken::cancel).is_some()
+    }
+
     pub(super) fn unsubscribed(&self, id: &SubscriptionId) -> Option<Arc<Subscription>> {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
@@ -109,6 +126,9 @@ impl Opened {
     pub(super) fn close(&self, why: &str) {
         let all = std::mem::take(&mut *self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner));
         all.values().for_each(|subscription| subscription.end(why));
+        for (_, until) in self.taps.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            until.cancel();
+        }
         for (attachment, agent) in self.attachments.lock().unwrap_or_else(PoisonError::into_inner).drain() {
             // An engine that is too busy to hear it now finds the connection gone by itself.
             agent.tell(Command::Detach(attachment, "its connection ended"));

@@ -5,9 +5,9 @@ use edgeplane_types::{Fact, fact::Actor};
 /// Who made something happen, by name.
 pub(crate) fn by(actor: &Actor) -> String {
     match actor {
-        Actor::Operator { name }
+        Actor::Operator { name, .. }
         | Actor::Agent { name, .. }
-        | Actor::Service { name }
+        | Actor::Service { name, .. }
         | Actor::Unproven { name } => name.to_string(),
         Actor::Node { rule } => format!("node ({rule})"),
     }

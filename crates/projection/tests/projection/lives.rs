@@ -147,7 +147,7 @@ impl World {
         self.pos += 1;
         let id = self.id(EventId::from_parts);
         let cause = self.last.filter(|_| self.pos.is_multiple_of(3));
-        let event = Event { id, stream, seq, ts: self.at, actor, cause, consumed: None, fact };
+        let event = Event { id, stream, seq, ts: self.at, actor, cause, consumed: None, trace: None, fact };
         self.last = Some(id);
         let hash = format!("{:064x}", self.pos);
         self.record.push(Stored { pos: self.pos, hash, event });

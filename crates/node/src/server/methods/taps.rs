@@ -53,7 +53,11 @@ pub(in crate::server) fn open(session: &Session, params: TapParams) -> Result<Ta
     let live = session.shared.record.follow();
     let tap_id: SubscriptionId = session.shared.record.mint().id();
     let until = CancellationToken::new();
-    session.opened.subscribed(tap_id.to_string(), until.clone());
+    if !session.opened.tapped(tap_id, until.clone()) {
+        return Err(
+            RpcError::new(ErrorName::QuotaExhausted, "this connection has too many taps").hint("end some")
+        );
+    }
     let session = session.clone();
     let lasting = Lasting::begin(&session.shared, tap_id);
     session.shared.tasks.clone().spawn(async move {
@@ -67,7 +71,7 @@ pub(in crate::server) fn open(session: &Session, params: TapParams) -> Result<Ta
 }
 
 pub(in crate::server) fn close(session: &Session, params: &SubscriptionParams) -> Result<Empty, RpcError> {
-    if session.opened.unsubscribe(&params.subscription_id.to_string()) {
+    if session.opened.untapped(&params.subscription_id) {
         Ok(Empty {})
     } else {
         Err(RpcError::new(ErrorName::NotFound, "no such tap on this connection"))
