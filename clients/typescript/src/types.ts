@@ -3459,8 +3459,8 @@ export type StreamName = string;
 
 /** A place in an agent's stream. */
 export interface StreamPlace {
-  /** The agent, as `stream/read` and `stream/subscribe` take it. */
-  target: AgentId;
+  /** The agent, as `stream/replay` and `stream/subscribe` take it. */
+  target: Target;
   /** The number of the event at which it begins. */
   next_seq: number;
 }

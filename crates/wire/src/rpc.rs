@@ -165,7 +165,7 @@ pub struct ErrorData {
     pub violations: Vec<Value>,
     /// Of a `replay_gap`: what can be had instead of what is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gap: Option<Gap>,
+    pub gap: Option<Box<Gap>>,
 }
 
 /// What can be had of a stream instead of what was asked for.

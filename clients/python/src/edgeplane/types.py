@@ -3556,8 +3556,8 @@ StreamName = str
 class StreamPlace(TypedDict):
     """A place in an agent's stream."""
 
-    # The agent, as `stream/read` and `stream/subscribe` take it.
-    target: AgentId
+    # The agent, as `stream/replay` and `stream/subscribe` take it.
+    target: Target
     # The number of the event at which it begins.
     next_seq: int
 

@@ -61,7 +61,7 @@ fn each_binding_gives_the_same_answers() {
         ("runtime/agent.list", json!({ "ctx": { "tenant": "other" } })),
         ("runtime/agent.list", json!({ "ctx": 7 })),
         ("runtime/agent.wait", json!({ "agent": "listener", "phases": ["running"], "timeout_ms": 1 })),
-        ("stream/read", json!({ "agent": "listener" })),
+        ("stream/replay", json!({ "target": { "kind": "agent", "id": "listener" } })),
         (
             "runtime/agent.signal",
             json!({
@@ -92,16 +92,27 @@ fn each_binding_gives_the_same_events() {
     let expected: Vec<u64> = node.history("listener").iter().map(|event| event.pos).collect();
     assert!(expected.len() >= 2);
     for mut binding in access.bindings() {
-        let params = json!({ "agent": "listener", "after": 0, "types": ["agent.*", "message.*"] });
+        let params = json!({
+            "target": { "kind": "agent", "id": "listener" },
+            "from": "start",
+            "types": ["agent.*", "message.*"],
+        });
         let mut subscription = binding.subscribe(params).unwrap();
-        assert!(subscription.answer()["head"].is_number(), "{}", binding.name());
+        assert!(subscription.answer()["head_seq"].is_number(), "{}", binding.name());
         for pos in &expected {
-            let Notification { method, params } = subscription.next().unwrap();
+            let Notification { method, params } = loop {
+                let heard = subscription.next().unwrap();
+                if heard.method != "stream/state" {
+                    break heard;
+                }
+            };
             assert_eq!(method, "stream/event", "{}: {params}", binding.name());
             assert_eq!(params["event"]["pos"], json!(pos), "{}", binding.name());
             assert_eq!(params["subscription_id"], subscription.answer()["subscription_id"]);
         }
-        let Err(error) = binding.subscribe(json!({ "agent": "nobody" })) else { unreachable!() };
+        let Err(error) = binding.subscribe(json!({ "target": { "kind": "agent", "id": "nobody" } })) else {
+            unreachable!()
+        };
         assert_eq!(error.name().as_str(), "not_found", "{}", binding.name());
     }
 }

@@ -26,9 +26,9 @@ fn turn_is_a_message_and_both_have_one_uuid() {
     assert_eq!(done["output"]["digest"], ended["output_digest"]);
     assert_eq!(texts(&log), ["say hello"]);
     let stream = &begun["stream"];
-    let read = json!({ "agent": stream["target"], "after": stream["next_seq"].as_u64().unwrap() - 1 });
-    let events = node.connect().try_raw("stream/read", read).unwrap();
-    assert_eq!(events["items"][0]["type"], "message.accepted", "{events}");
+    let read = json!({ "target": stream["target"], "after": stream["next_seq"].as_u64().unwrap() - 1 });
+    let events = node.connect().try_raw("stream/replay", read).unwrap();
+    assert_eq!(events["items"][0]["event"]["type"], "message.accepted", "{events}");
 
     // One that the program began by itself has a UUID of its own.
     let alone = begin(&node, "worker", "alone");

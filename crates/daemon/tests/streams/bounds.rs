@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use edgeplane_testkit::{Connection, Node, terminal};
 use edgeplane_wire::{
-    api::stream::StatusResult,
+    api::stream::SubscriptionStatusResult,
     rpc::{self, Id, Incoming},
 };
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn write(node: &Node, events: usize) {
     }
 }
 
-fn status(connection: &mut Connection) -> StatusResult {
+fn status(connection: &mut Connection) -> SubscriptionStatusResult {
     serde_json::from_value(connection.ask("stream/status", json!({})).unwrap()).unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use edgeplane_lifecycle::{Input, overrides::Covered};
 use edgeplane_store::OverrideRow;
-use edgeplane_types::{AgentName, ErrorName, OverrideKind};
+use edgeplane_types::{AgentName, ErrorName, Fact, OverrideKind};
 use edgeplane_wire::rpc::RpcError;
 
 use tokio::time::Instant;
@@ -45,6 +45,29 @@ impl Actor {
         let (set, profile) = (self.name_of_set(), self.profile.borrow());
         let covered = Covered { name: &self.identity.name, set: set.as_ref(), labels: &profile.labels };
         self.shared.overrides.hold_on(&covered)
+    }
+
+    /// Takes a step under what holds it now.
+    pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+        self.apply_with(Vec::new(), input, origin, why).await
+    }
+
+    /// The same, with facts that become durable together with the step or not at all, ahead of it.
+    pub(super) async fn apply_with(
+        &mut self,
+        ahead: Vec<Fact>,
+        input: Input,
+        origin: &Origin,
+        why: &str,
+    ) -> Result<(), RpcError> {
+        if let Err(error) = self.look_at_holds(&Origin::node("override")).await {
+            // What could not be noted yet holds all the same; what is over must be told nevertheless.
+            let begins = matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed);
+            if begins && self.hold_now().is_some() {
+                return Err(error);
+            }
+        }
+        self.step(ahead, input, origin, why).await
     }
 
     /// Takes note of what holds it now, if that is something else than before.

@@ -138,29 +138,6 @@ impl Actor {
         }
     }
 
-    /// Takes a step under what holds it now.
-    pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
-        self.apply_with(Vec::new(), input, origin, why).await
-    }
-
-    /// The same, with facts that become durable together with the step or not at all, ahead of it.
-    pub(super) async fn apply_with(
-        &mut self,
-        ahead: Vec<Fact>,
-        input: Input,
-        origin: &Origin,
-        why: &str,
-    ) -> Result<(), RpcError> {
-        if let Err(error) = self.look_at_holds(&Origin::node("override")).await {
-            // What could not be noted yet holds all the same; what is over must be told nevertheless.
-            let begins = matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed);
-            if begins && self.hold_now().is_some() {
-                return Err(error);
-            }
-        }
-        self.step(ahead, input, origin, why).await
-    }
-
     /// Steps the machine, makes its notes durable, then acts.
     pub(super) async fn step(
         &mut self,

@@ -94,7 +94,8 @@ fn replay_gap(source: &Source, place: Option<Place>, head: u64) -> RpcError {
     let what = format!("the cursor is of version {old} of `{name}`, and version {version} is served");
     let mut error = RpcError::new(ErrorName::ReplayGap, what)
         .hint("subscribe with `on_gap` `repair` or `snapshot` `first`, or read from the start");
-    error.data.gap = Some(Gap { oldest_seq: OLDEST, snapshot_seq: head, projection_version: version });
+    error.data.gap =
+        Some(Box::new(Gap { oldest_seq: OLDEST, snapshot_seq: head, projection_version: version }));
     error
 }
 

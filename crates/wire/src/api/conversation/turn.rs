@@ -1,13 +1,13 @@
 //! Turns, their items, the queue.
 
 use edgeplane_types::{
-    AgentId, Authority, Channel, Epoch, MessageId, Part, Priority, SafeLabel, ThreadId, Timestamp, TurnId,
+    Authority, Channel, Epoch, MessageId, Part, Priority, SafeLabel, ThreadId, Timestamp, TurnId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Labels, output::OutputRef};
-use crate::api::{message::BehalfParam, report::Spoken};
+use crate::api::{message::BehalfParam, report::Spoken, stream::Target};
 
 /// What becomes of a turn that comes while another one runs or waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -127,8 +127,8 @@ pub struct TurnStartResult {
 /// A place in an agent's stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamPlace {
-    /// The agent, as `stream/read` and `stream/subscribe` take it.
-    pub target: AgentId,
+    /// The agent, as `stream/replay` and `stream/subscribe` take it.
+    pub target: Target,
     /// The number of the event at which it begins.
     pub next_seq: u64,
 }

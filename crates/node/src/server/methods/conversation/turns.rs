@@ -3,10 +3,13 @@
 use edgeplane_store::{MessageRow, Order, TurnsOf};
 use edgeplane_types::{DeliveryMode, ErrorName, Ingress, MessageId, ThreadId, TurnId, fact::ThreadCreated};
 use edgeplane_wire::{
-    api::conversation::turn::{
-        OnBusy, QueueFate, StreamPlace, ThreadToCreate, TurnInterruptParams, TurnInterruptResult,
-        TurnListParams, TurnListResult, TurnParams, TurnStartParams, TurnStartResult, TurnSteerParams,
-        TurnView,
+    api::{
+        conversation::turn::{
+            OnBusy, QueueFate, StreamPlace, ThreadToCreate, TurnInterruptParams, TurnInterruptResult,
+            TurnListParams, TurnListResult, TurnParams, TurnStartParams, TurnStartResult, TurnSteerParams,
+            TurnView,
+        },
+        stream::Target,
     },
     rpc::RpcError,
 };
@@ -74,7 +77,7 @@ async fn begin(
         Some(id) => id,
         None => super::main_thread(session, handle.id)?.id,
     };
-    let stream = StreamPlace { target: handle.id, next_seq };
+    let stream = StreamPlace { target: Target::agent(handle.id.to_string()), next_seq };
     Ok(TurnStartResult { turn_id, thread_id, message_id, disposition, queue_position, stream, duplicate })
 }
 
