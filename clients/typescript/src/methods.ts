@@ -42,6 +42,17 @@ export class Core extends Group {
   health(params: t.Empty = {}, options?: Options): Promise<t.HealthResult> {
     return this.call("core/health", params, "safe", options);
   }
+
+  /**
+   * Takes back a request of the caller that is still being worked on; it answers `cancelled`.
+   *
+   * `core/cancel`: writes; a token needs: nothing;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * none.
+   */
+  cancel(params: t.CancelParams, options?: Options): Promise<t.CancelResult> {
+    return this.call("core/cancel", params, "same", options);
+  }
 }
 
 /** `runtime/node.*` */
@@ -76,7 +87,7 @@ export class RuntimeAgent extends Group {
    *
    * `runtime/agent.apply`: writes; a token needs: `supervise`;
    * a repetition without a key leaves what the first made true. Errors of its own:
-   * invalid_manifest, conflict, storage_full.
+   * invalid_manifest, storage_full.
    */
   apply(params: t.ApplyParams, options?: Options): Promise<t.ApplyResult> {
     return this.call("runtime/agent.apply", params, "same", options);
@@ -230,7 +241,7 @@ export class RuntimeAgent extends Group {
    *
    * `runtime/agent.broadcast`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * too_large, idempotency_mismatch, policy_blocked, storage_full.
+   * too_large.
    */
   broadcast(params: t.BroadcastParams, options?: Options): Promise<t.SpreadResult> {
     return this.call("runtime/agent.broadcast", params, "again", options);
@@ -532,7 +543,7 @@ export class RuntimeTopic extends Group {
    *
    * `runtime/topic.publish`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * too_large, idempotency_mismatch, policy_blocked, storage_full.
+   * too_large.
    */
   publish(params: t.PublishParams, options?: Options): Promise<t.SpreadResult> {
     return this.call("runtime/topic.publish", params, "again", options);
@@ -1294,6 +1305,20 @@ export class SecurityToken extends Group {
   }
 }
 
+/** `security/certificate.*` */
+export class SecurityCertificate extends Group {
+  /**
+   * Makes a client certificate the credential of a person or a program.
+   *
+   * `security/certificate.add`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+   * a repetition without a key acts again. Errors of its own:
+   * invalid_params, conflict, storage_full.
+   */
+  add(params: t.AddCertificateParams, options?: Options): Promise<t.AddCertificateResult> {
+    return this.call("security/certificate.add", params, "again", options);
+  }
+}
+
 /** `security/key.*` */
 export class SecurityKey extends Group {
   /**
@@ -1322,11 +1347,13 @@ export class SecurityKey extends Group {
 /** `security/*` */
 export class Security extends Group {
   readonly token: SecurityToken;
+  readonly certificate: SecurityCertificate;
   readonly key: SecurityKey;
 
   constructor(caller: Caller) {
     super(caller);
     this.token = new SecurityToken(caller);
+    this.certificate = new SecurityCertificate(caller);
     this.key = new SecurityKey(caller);
   }
 }
@@ -1511,6 +1538,68 @@ export class Stream extends Group {
   }
 }
 
+/** `observe/trace.*` */
+export class ObserveTrace extends Group {
+  /**
+   * Shows a request and what came of it as spans, read from the record.
+   *
+   * `observe/trace.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.TraceParams = {}, options?: Options): Promise<t.Waterfall> {
+    return this.call("observe/trace.get", params, "safe", options);
+  }
+
+  /**
+   * Says where a request's time went: the critical path, who answers for it, and one verdict.
+   *
+   * `observe/trace.explain`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  explain(params: t.TraceParams = {}, options?: Options): Promise<t.Explanation> {
+    return this.call("observe/trace.explain", params, "safe", options);
+  }
+}
+
+/** `observe/tap.*` */
+export class ObserveTap extends Group {
+  /**
+   * Follows live what happens, in words; steps come as `observe/tap` notifications.
+   *
+   * `observe/tap.open`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  open(params: t.TapParams = {}, options?: Options): Promise<t.TapResult> {
+    return this.call("observe/tap.open", params, "safe", options);
+  }
+
+  /**
+   * Ends a tap.
+   *
+   * `observe/tap.close`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  close(params: t.SubscriptionParams, options?: Options): Promise<t.Empty> {
+    return this.call("observe/tap.close", params, "safe", options);
+  }
+}
+
+/** `observe/*` */
+export class Observe extends Group {
+  readonly trace: ObserveTrace;
+  readonly tap: ObserveTap;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.trace = new ObserveTrace(caller);
+    this.tap = new ObserveTap(caller);
+  }
+}
+
 /** `evidence/audit.*` */
 export class EvidenceAudit extends Group {
   /**
@@ -1592,6 +1681,7 @@ export class Catalogue {
   readonly security: Security;
   readonly memory: Memory;
   readonly stream: Stream;
+  readonly observe: Observe;
   readonly evidence: Evidence;
 
   constructor(caller: Caller) {
@@ -1602,6 +1692,7 @@ export class Catalogue {
     this.security = new Security(caller);
     this.memory = new Memory(caller);
     this.stream = new Stream(caller);
+    this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
   }
 }

@@ -186,6 +186,30 @@ export interface AdaptersResult {
   folder: string;
 }
 
+/** Makes a client certificate a credential: whoever proves to have its key is known by it. */
+export interface AddCertificateParams {
+  /** SHA-256 of the certificate's DER form, as 64 hexadecimal digits with or without colons. */
+  fingerprint: string;
+  /** As whom its bearer is known. */
+  principal: SafeLabel;
+  /** For a person or for a program. */
+  kind: TokenKind;
+  /** What its bearer may do. */
+  scopes: Array<Scope>;
+  /** Roles in which its bearer decides pending actions. */
+  roles?: Array<SafeLabel>;
+  /** Milliseconds until it is worth nothing; left out: until it is revoked. */
+  expires_in_ms?: number | null;
+}
+
+/** A certificate that counts from now on. */
+export interface AddCertificateResult {
+  /** Its id, by which it is listed and revoked like a token. */
+  token_id: TokenId;
+  /** When it is worth nothing. */
+  expires_at?: Timestamp | null;
+}
+
 /** What an override, or its end, did to one agent. */
 export interface Affected {
   /** The agent's name. */
@@ -654,6 +678,22 @@ export interface CallerView {
   note?: string | null;
 }
 
+/** Takes a request back. */
+export interface CancelParams {
+  /** The `request_id` of its context. */
+  request_id: string;
+  /** Why, for the one who waits for it. */
+  reason?: string;
+}
+
+/** What became of taking a request back. */
+export interface CancelResult {
+  /** Whether the caller had such a request that was still being worked on. */
+  cancelled: boolean;
+}
+
+export type CapabilityId = string;
+
 /** What a machine has. */
 export interface CapacityView {
   /** Thousandths of processors that the daemon may use. */
@@ -885,6 +925,18 @@ export interface DecideParams {
   verdict: Verdict;
 }
 
+/** For whom a service speaks: an identity beside its own, never instead of it. */
+export interface DelegatedPrincipal {
+  /** The user. */
+  user_id: SafeLabel;
+  /** What the user may do; of that counts what the service may do, too. */
+  scopes?: Array<string>;
+  /** Where the service keeps what it knows of the user. */
+  claims_ref?: string | null;
+  /** For whom the user speaks, nearest first. */
+  on_behalf_of?: Array<SafeLabel>;
+}
+
 /** Removes a key. */
 export interface DeleteParams {
   /** The key. */
@@ -1101,6 +1153,16 @@ export interface Entry {
   deleted?: boolean;
 }
 
+/** Where a trace came in. */
+export interface EntryPoint {
+  /** What was asked for. */
+  operation: string;
+  /** As whom. */
+  user_id: string;
+  /** Whom it was for, if it was an agent. */
+  agent?: string | null;
+}
+
 /** Everything about a message but its content, which stands in the body store under `content_digest`. */
 export interface Envelope {
   /** Its id. */
@@ -1238,6 +1300,16 @@ export interface ErrorData {
   effect: Effect;
   /** What to do next, for people. */
   hint?: string | null;
+  /** Milliseconds after which a retry may succeed, where that is known. */
+  retry_after_ms?: number | null;
+  /** Who failed: the node's name. */
+  service?: string | null;
+  /** What failed: the method. */
+  operation?: string | null;
+  /** What the request named, by the names of its fields. */
+  ids?: Record<string, string>;
+  /** Whether the key of the request was used before, and this is what came of it then. */
+  replayed?: boolean;
   /** Everything that is wrong, where it is more than one thing. */
   violations?: Array<Json>;
   /** Of a `replay_gap`: what can be had instead of what is gone. */
@@ -1363,6 +1435,30 @@ export interface ExplainResult {
   rate_per_minute?: number | null;
   /** Most bytes of content. */
   bytes_max?: number | null;
+}
+
+/** Why a trace took as long as it did. */
+export interface Explanation {
+  /** The trace. */
+  trace_id: TraceId;
+  /** The moment as of which it was looked at. */
+  as_of: Timestamp;
+  /** Where it came in. */
+  entry_point: EntryPoint;
+  /** Exactly one. */
+  verdict: TraceVerdict;
+  /** The rule that gave it. */
+  rule: string;
+  /** The same in words. */
+  reason: string;
+  /** Who answers for the slowest span on the critical path. */
+  owner: Owner;
+  /** What was waited for at each moment, from the beginning to the end. */
+  critical_path: Array<PathStretch>;
+  /** The events that the verdict rests on. */
+  evidence: Array<TraceEvidence>;
+  /** That span. */
+  slowest?: PathStretch | null;
 }
 
 /** Where reading begins, if it is not behind a number or a cursor. */
@@ -1651,6 +1747,8 @@ export interface InterruptView {
   /** Why. */
   reason: string;
 }
+
+export type InvocationId = string;
 
 export type ItemId = string;
 
@@ -2319,6 +2417,27 @@ export interface OverridesResult {
   items: Array<OverrideView>;
 }
 
+/** Who answers for a span's time. */
+export interface Owner {
+  /** What it is. */
+  kind: OwnerKind;
+  /** Its name. */
+  name: string;
+  /** The agent that it works for, if it is not one itself. */
+  of?: string | null;
+}
+
+/** What may answer for time. */
+export type OwnerKind =
+  /** The node. */
+  | "node"
+  /** An agent and whatever model it asks. */
+  | "agent"
+  /** A person, or a program in their place. */
+  | "person"
+  /** A tool or a command. */
+  | "tool";
+
 /** Whether bodies come with a pack. */
 export type PackBodies =
   /** They are named by their digests. */
@@ -2438,6 +2557,22 @@ export interface PartReference {
   uri: string;
   /** SHA-256 of it as lower-case hexadecimal, where known. */
   digest?: string | null;
+}
+
+/** A stretch of time and the span that it belongs to. */
+export interface PathStretch {
+  /** The span. */
+  span_id: SpanId;
+  /** Its name. */
+  name: string;
+  /** Which part of the way it is. */
+  segment: Segment;
+  /** Who answers for it. */
+  owner: Owner;
+  /** Since when. */
+  from: Timestamp;
+  /** For how long. */
+  ms: number;
 }
 
 /** Where an agent is in its life, as the node observes it. */
@@ -2761,6 +2896,16 @@ export interface QueuedTurn {
   turn: TurnView;
 }
 
+/** The longest time in which a turn showed no sign of life and nothing was waited for. */
+export interface Quiet {
+  /** Since when. */
+  from: Timestamp;
+  /** For how long. */
+  ms: number;
+  /** From how long on it counts as too long: the agent's `health.quietFor`, or 60,000. */
+  limit_ms: number;
+}
+
 /** What was made anew. */
 export interface RebuildResult {
   /** Each projection of each target. */
@@ -2954,12 +3099,18 @@ export interface RequestContext {
   idempotency_key?: string | null;
   /** Milliseconds that the caller waits. */
   deadline_ms?: number | null;
-  /** W3C trace context. */
+  /** W3C trace context. One that is malformed is none: a new trace begins. */
   traceparent?: string | null;
-  /** What else the systems of that trace say of it. */
+  /** What vendors of tracing keep with it, at most 512 bytes; kept and handed on if it is well formed. */
   tracestate?: string | null;
+  /** What the caller wants handed on, at most 1,024 bytes; kept and handed on if it is well formed. */
+  baggage?: string | null;
   /** The namespace; `local` if not given. */
   tenant?: string | null;
+  /** For whom the caller speaks. Only one whose token has the scope `delegate` may say so. */
+  principal?: DelegatedPrincipal | null;
+  /** What the request is about. Each must be there and open to the caller, and contradict nothing else that is said. */
+  selectors?: Selectors | null;
 }
 
 /** Changes the terminal's size. */
@@ -3012,7 +3163,7 @@ export interface RpcError {
   code: number;
   /** For people. */
   message: string;
-  /** For programs. */
+  /** For programs. Boxed, because every result has room for it. */
   data: ErrorData;
 }
 
@@ -3052,6 +3203,8 @@ export type RunCause =
   | "catch_up"
   /** Somebody asked. */
   | "manual";
+
+export type RunId = string;
 
 /** A schedule that was run by hand. */
 export interface RunResult {
@@ -3154,7 +3307,43 @@ export type Scope =
   /** Start, stop and declare agents. */
   | "supervise"
   /** Decide pending actions. */
-  | "approve";
+  | "approve"
+  /** Speak for users: what is done then, both must be allowed to do. */
+  | "delegate";
+
+/** Which part of a request's way a span is. */
+export type Segment =
+  /** Somebody asked the node for something. */
+  | "request"
+  /** A message waits because its agent is busy with another. */
+  | "queue_wait"
+  /** A message waits because its agent does not run. */
+  | "runtime_delay"
+  /** A message is on its way to a program that runs and is free. */
+  | "delivery"
+  /** An agent works. */
+  | "turn"
+  /** A tool or a command works. */
+  | "tool"
+  /** A person is waited for. */
+  | "approval_wait";
+
+/** What a request is about, beside what its parameters say. */
+export interface Selectors {
+  session_id?: SessionId | null;
+  thread_id?: ThreadId | null;
+  turn_id?: TurnId | null;
+  run_id?: RunId | null;
+  task_id?: TaskId | null;
+  agent_id?: AgentId | null;
+  host_id?: NodeId | null;
+  workspace_id?: WorkspaceId | null;
+  binding_epoch?: number | null;
+  resource_uri?: string | null;
+  capability_id?: CapabilityId | null;
+  invocation_id?: InvocationId | null;
+  subscription_id?: SubscriptionId | null;
+}
 
 /** Archives a session. */
 export interface SessionArchiveParams {
@@ -3380,6 +3569,47 @@ export interface Source {
   display_name?: string | null;
 }
 
+/** A stretch of a trace. */
+export interface Span {
+  /** Its id; the same whenever it is read. */
+  span_id: SpanId;
+  /** What is done, such as `invoke_agent reviewer`. */
+  name: string;
+  /** Which part of the way. */
+  segment: Segment;
+  /** Who answers for its time. */
+  owner: Owner;
+  /** When it began. */
+  start: Timestamp;
+  /** How it ended. */
+  status: SpanStatus;
+  /** The span that it is a part of. One that the trace does not have was somebody else's. */
+  parent?: SpanId | null;
+  /** When it ended. */
+  end?: Timestamp | null;
+  /** Why it ended so, or what is waited for. */
+  reason?: string | null;
+  /** The longest silence, of a turn. */
+  quiet?: Quiet | null;
+  /** What else is known: names of OpenTelemetry, and of `rt.` where it has none. */
+  attributes?: Record<string, string>;
+  /** The positions of the events that it was read from. */
+  events?: Array<number>;
+}
+
+export type SpanId = string;
+
+/** How a span ended. */
+export type SpanStatus =
+  /** Well. */
+  | "ok"
+  /** Badly; `reason` says how. */
+  | "error"
+  /** Not yet. */
+  | "open"
+  /** Nobody said. */
+  | "unknown";
+
 /** Who said or did it, and how. */
 export type Spoken =
   /** A message that the agent was given. */
@@ -3585,6 +3815,24 @@ export interface SubscriptionView {
   max_inflight?: number | null;
 }
 
+/** Follows live what happens. Each filter that is given must let a step through. */
+export interface TapParams {
+  /** Only of this agent, by name or id. */
+  agent?: string | null;
+  /** Only of this thread. */
+  thread?: ThreadId | null;
+  /** Only what this principal did or asked for. */
+  principal?: string | null;
+  /** Only what came of these methods. */
+  operations?: Array<string>;
+}
+
+/** A tap that is open. */
+export interface TapResult {
+  /** Its id. */
+  tap_id: SubscriptionId;
+}
+
 /** What a projection is about. */
 export interface Target {
   /** Which kind of thing. */
@@ -3607,6 +3855,8 @@ export type TargetKind =
   | "turn"
   /** Everything that belongs to one request. */
   | "trace";
+
+export type TaskId = string;
 
 /** 1 to 63 lower-case letters, digits or `-`, beginning and ending with a letter or digit */
 export type Tenant = string;
@@ -3859,6 +4109,8 @@ export interface TokenView {
   roles: Array<SafeLabel>;
   /** When it was made. */
   created_at: Timestamp;
+  /** SHA-256 of the certificate, if it is no secret but a certificate. */
+  certificate?: string | null;
   /** When it is worth nothing. */
   expires_at?: Timestamp | null;
   /** Since when it is worth nothing, and why. */
@@ -3870,6 +4122,70 @@ export interface TokensResult {
   /** Oldest first. */
   items: Array<TokenView>;
 }
+
+/** How much is told of a span. */
+export type TraceDetail =
+  /** Its place, its owner and its time. */
+  | "brief"
+  /** Its attributes and the events that it was read from, too. */
+  | "full";
+
+/** An event that a verdict rests on. */
+export interface TraceEvidence {
+  /** Its position. */
+  pos: number;
+  /** What it shows. */
+  shows: string;
+}
+
+/** Something that the record cannot tell. */
+export interface TraceGap {
+  /** What is missing. */
+  what: string;
+  /** When it was noticed. */
+  at: Timestamp;
+  /** Of which agent. */
+  agent?: string | null;
+  /** The events that say so. */
+  events?: Array<number>;
+}
+
+export type TraceId = string;
+
+/** Names a trace by one of five things. */
+export interface TraceParams {
+  /** The trace itself. */
+  trace_id?: TraceId | null;
+  /** The trace of this message. */
+  message_id?: MessageId | null;
+  /** The trace of this turn. */
+  turn_id?: TurnId | null;
+  /** The trace of the newest message of this thread. */
+  thread_id?: ThreadId | null;
+  /** The trace of this agent's newest turn, by name or id. */
+  agent?: string | null;
+  /** How much is told of each span. */
+  detail?: TraceDetail;
+}
+
+/** What a trace comes to: exactly one of these. */
+export type TraceVerdict =
+  /** A part of what happened is not in the record. */
+  | "replay_gap"
+  /** A person is or was waited for. */
+  | "approval_wait"
+  /** An agent was busy with something else. */
+  | "queue_wait"
+  /** A program was started, restarted or ended badly. */
+  | "runtime_delay"
+  /** A turn shows no sign of life. */
+  | "inference_timeout"
+  /** A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur. */
+  | "workspace_lock"
+  /** A connector lacks a right. Nothing runs connectors yet, so this does not occur. */
+  | "connector_permission"
+  /** Nothing took longer than it should. */
+  | "healthy";
 
 /** One entry of a transcript. */
 export interface TranscriptEntry {
@@ -4201,6 +4517,28 @@ export type WantedKind =
   | "rollback"
   /** Change what they do: not served. */
   | "modify";
+
+/** A trace, read from the record. */
+export interface Waterfall {
+  /** Its id. */
+  trace_id: TraceId;
+  /** The moment as of which open spans are seen. */
+  as_of: Timestamp;
+  /** The newest event of the record at that moment. */
+  as_of_pos: number;
+  /** Where it came in. */
+  entry_point: EntryPoint;
+  /** When it began. */
+  start: Timestamp;
+  /** Parents before their parts, and those that began first before others. */
+  spans: Array<Span>;
+  /** What the record cannot tell. */
+  gaps: Array<TraceGap>;
+  /** When its last span ended; none while one is open. */
+  end?: Timestamp | null;
+}
+
+export type WorkspaceId = string;
 
 /** Types keys. */
 export interface WriteParams {

@@ -188,6 +188,7 @@ fn config_in(dir: &Path) -> Config {
         environment: HashMap::new(),
         cgroups: false,
         issuers: edgeplane_oidc::Issuers::default(),
+        observer: None,
     }
 }
 

@@ -135,7 +135,14 @@ pub(crate) async fn call_for_agent(
     let ((method, mut params), (id, key)) = (call, names);
     call::put_own_key(caller, method, &mut params, Some(key));
     // What is said over the driver stands in the recording, where no token may be.
-    let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
+    let refused = [
+        "stream/subscribe",
+        "stream/unsubscribe",
+        "observe/tap.open",
+        "observe/tap.close",
+        "runtime/agent.attach",
+        "security/token.epoch",
+    ];
     // Asked again after a crash they would say it twice; the driver has lines of its own for both.
     let has_a_line = ["runtime/item.report", "runtime/status.report"].contains(&method);
     // Nobody reads notifications there: an answer in parts would wait for ever.
@@ -158,13 +165,13 @@ pub(crate) async fn call_for_agent(
     };
     // What an agent says of its own accord over the driver belongs to the turn that it is in.
     let trace = trace::begin(shared, caller, method, &call::trace_of_line(&mut params), &params);
-    let serve = async {
+    let serve = Box::pin(async {
         let allowed = dispatch::check_audience(&session, method);
         match allowed.and_then(|()| Request::read(method, params)) {
             Ok(request) => dispatch::checked(&session, request).await,
             Err(error) => Err(error),
         }
-    };
+    });
     match trace::serve(shared, trace, serve).await {
         Ok(result) => rpc::success(id, result),
         Err(error) => rpc::failure(Some(id), &error),

@@ -77,7 +77,7 @@ fn claims() -> Value {
     })
 }
 
-fn with(mut claims: Value, more: Value) -> Value {
+fn with(mut claims: Value, more: &Value) -> Value {
     for (name, value) in more.as_object().unwrap() {
         if value.is_null() {
             claims.as_object_mut().unwrap().remove(name);
@@ -143,7 +143,7 @@ async fn token_of_each_algorithm_counts_with_its_own_key() {
         // Claims that were changed afterwards.
         let text = signer.sign(&claims());
         let parts: Vec<&str> = text.split('.').collect();
-        let other = URL_SAFE_NO_PAD.encode(with(claims(), json!({ "sub": "bob" })).to_string());
+        let other = URL_SAFE_NO_PAD.encode(with(claims(), &json!({ "sub": "bob" })).to_string());
         let changed = format!("{}.{other}.{}", parts[0], parts[2]);
         assert_eq!(verify(&issuers, &changed).await, Err(Refused::Forged));
     }
@@ -161,7 +161,7 @@ async fn unsigned_and_shared_secrets_never_count() {
     edgeplane_write(&path, &json!({ "keys": [jwk.clone(), oct] }).to_string());
     let issuers = of_file(&path, TokenKind::Service);
     let named = |alg: &str, kid: &str, more: Value| {
-        let header = with(json!({ "alg": alg, "kid": kid, "typ": "JWT" }), more);
+        let header = with(json!({ "alg": alg, "kid": kid, "typ": "JWT" }), &more);
         let header = URL_SAFE_NO_PAD.encode(header.to_string());
         format!("{header}.{}.", URL_SAFE_NO_PAD.encode(claims().to_string()))
     };
@@ -216,11 +216,11 @@ async fn claims_are_held_to_their_bounds() {
             Err(Refused::NoScope),
         ),
     ] {
-        let text = signer.sign(&with(claims(), more.clone()));
+        let text = signer.sign(&with(claims(), &more));
         assert_eq!(verify(&service, &text).await.map(drop), expected, "{more}");
     }
     let every = json!({ "scope": "edgeplane:read edgeplane:supervise edgeplane:approve edgeplane:delegate" });
-    let text = signer.sign(&with(claims(), every));
+    let text = signer.sign(&with(claims(), &every));
     let found = verify(&service, &text).await.unwrap();
     assert_eq!(
         (found.scopes, found.roles.len()),
@@ -229,7 +229,7 @@ async fn claims_are_held_to_their_bounds() {
     );
     assert_eq!(verify(&person, &text).await.unwrap().scopes.len(), 4);
     // Another issuer's name leads nowhere.
-    let text = signer.sign(&with(claims(), json!({ "iss": "https://login.example/" })));
+    let text = signer.sign(&with(claims(), &json!({ "iss": "https://login.example/" })));
     assert!(service.named_by(&text).is_none());
 }
 

@@ -328,11 +328,11 @@ mod tests {
 
     #[test]
     fn integers_have_the_bounds_that_they_are_read_with() {
-        let row = find("stream/read").unwrap();
+        let row = find("runtime/transcript.read").unwrap();
         let properties = &row.params_schema()["properties"];
         assert_eq!(properties["limit"]["maximum"], u32::MAX);
         assert_eq!(properties["after"]["maximum"], u64::MAX);
-        let read = |params| Request::read("stream/read", params);
+        let read = |params| Request::read("runtime/transcript.read", params);
         assert!(read(serde_json::json!({ "limit": u32::MAX })).is_ok());
         assert!(read(serde_json::json!({ "limit": u64::from(u32::MAX) + 1 })).is_err());
     }

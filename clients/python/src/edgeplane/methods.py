@@ -73,6 +73,27 @@ class Core(Group):
         result = self._call("core/health", required, optional, ctx, "safe")
         return cast(t.HealthResult, result)
 
+    def cancel(
+        self,
+        *,
+        request_id: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CancelResult:
+        """Takes back a request of the caller that is still being worked on; it answers `cancelled`.
+
+        `core/cancel`: writes; a token needs: nothing;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        none.
+
+        :param request_id: The `request_id` of its context.
+        :param reason: Why, for the one who waits for it.
+        """
+        required: Dict[str, Any] = {"request_id": request_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("core/cancel", required, optional, ctx, "same")
+        return cast(t.CancelResult, result)
+
 
 class RuntimeNode(Group):
     """`runtime/node.*`"""
@@ -124,7 +145,7 @@ class RuntimeAgent(Group):
 
         `runtime/agent.apply`: writes; a token needs: `supervise`;
         a repetition without a key leaves what the first made true. Errors of its own:
-        invalid_manifest, conflict, storage_full.
+        invalid_manifest, storage_full.
 
         :param documents: The files.
         :param dry_run: Only say what would change.
@@ -444,7 +465,7 @@ class RuntimeAgent(Group):
 
         `runtime/agent.broadcast`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        too_large, idempotency_mismatch, policy_blocked, storage_full.
+        too_large.
 
         :param parts: What to say.
         :param selector: Labels and their values; all must be met. None means every agent.
@@ -1039,7 +1060,7 @@ class RuntimeTopic(Group):
 
         `runtime/topic.publish`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        too_large, idempotency_mismatch, policy_blocked, storage_full.
+        too_large.
 
         :param topic: The topic.
         :param parts: What to say.
@@ -2479,6 +2500,39 @@ class SecurityToken(Group):
         return cast(t.EpochTokenResult, result)
 
 
+class SecurityCertificate(Group):
+    """`security/certificate.*`"""
+
+    def add(
+        self,
+        *,
+        fingerprint: str,
+        principal: t.SafeLabel,
+        kind: t.TokenKind,
+        scopes: List[t.Scope],
+        roles: Optional[List[t.SafeLabel]] = None,
+        expires_in_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AddCertificateResult:
+        """Makes a client certificate the credential of a person or a program.
+
+        `security/certificate.add`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key acts again. Errors of its own:
+        invalid_params, conflict, storage_full.
+
+        :param fingerprint: SHA-256 of the certificate's DER form, as 64 hexadecimal digits with or without colons.
+        :param principal: As whom its bearer is known.
+        :param kind: For a person or for a program.
+        :param scopes: What its bearer may do.
+        :param roles: Roles in which its bearer decides pending actions.
+        :param expires_in_ms: Milliseconds until it is worth nothing; left out: until it is revoked.
+        """
+        required: Dict[str, Any] = {"fingerprint": fingerprint, "principal": principal, "kind": kind, "scopes": scopes}
+        optional: Dict[str, Any] = {"roles": roles, "expires_in_ms": expires_in_ms}
+        result = self._call("security/certificate.add", required, optional, ctx, "again")
+        return cast(t.AddCertificateResult, result)
+
+
 class SecurityKey(Group):
     """`security/key.*`"""
 
@@ -2521,6 +2575,7 @@ class Security(Group):
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
         self.token = SecurityToken(caller)
+        self.certificate = SecurityCertificate(caller)
         self.key = SecurityKey(caller)
 
 
@@ -2871,6 +2926,125 @@ class Stream(Group):
         return cast(t.SubscriptionStatusResult, result)
 
 
+class ObserveTrace(Group):
+    """`observe/trace.*`"""
+
+    def get(
+        self,
+        *,
+        trace_id: Optional[t.TraceId] = None,
+        message_id: Optional[t.MessageId] = None,
+        turn_id: Optional[t.TurnId] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        detail: Optional[t.TraceDetail] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Waterfall:
+        """Shows a request and what came of it as spans, read from the record.
+
+        `observe/trace.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param trace_id: The trace itself.
+        :param message_id: The trace of this message.
+        :param turn_id: The trace of this turn.
+        :param thread_id: The trace of the newest message of this thread.
+        :param agent: The trace of this agent's newest turn, by name or id.
+        :param detail: How much is told of each span.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"trace_id": trace_id, "message_id": message_id, "turn_id": turn_id, "thread_id": thread_id, "agent": agent, "detail": detail}
+        result = self._call("observe/trace.get", required, optional, ctx, "safe")
+        return cast(t.Waterfall, result)
+
+    def explain(
+        self,
+        *,
+        trace_id: Optional[t.TraceId] = None,
+        message_id: Optional[t.MessageId] = None,
+        turn_id: Optional[t.TurnId] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        detail: Optional[t.TraceDetail] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Explanation:
+        """Says where a request's time went: the critical path, who answers for it, and one verdict.
+
+        `observe/trace.explain`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param trace_id: The trace itself.
+        :param message_id: The trace of this message.
+        :param turn_id: The trace of this turn.
+        :param thread_id: The trace of the newest message of this thread.
+        :param agent: The trace of this agent's newest turn, by name or id.
+        :param detail: How much is told of each span.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"trace_id": trace_id, "message_id": message_id, "turn_id": turn_id, "thread_id": thread_id, "agent": agent, "detail": detail}
+        result = self._call("observe/trace.explain", required, optional, ctx, "safe")
+        return cast(t.Explanation, result)
+
+
+class ObserveTap(Group):
+    """`observe/tap.*`"""
+
+    def open(
+        self,
+        *,
+        agent: Optional[str] = None,
+        thread: Optional[t.ThreadId] = None,
+        principal: Optional[str] = None,
+        operations: Optional[List[str]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TapResult:
+        """Follows live what happens, in words; steps come as `observe/tap` notifications.
+
+        `observe/tap.open`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only of this agent, by name or id.
+        :param thread: Only of this thread.
+        :param principal: Only what this principal did or asked for.
+        :param operations: Only what came of these methods.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "thread": thread, "principal": principal, "operations": operations}
+        result = self._call("observe/tap.open", required, optional, ctx, "safe")
+        return cast(t.TapResult, result)
+
+    def close(
+        self,
+        *,
+        subscription_id: t.SubscriptionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Ends a tap.
+
+        `observe/tap.close`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Its id.
+        """
+        required: Dict[str, Any] = {"subscription_id": subscription_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("observe/tap.close", required, optional, ctx, "safe")
+        return cast(t.Empty, result)
+
+
+class Observe(Group):
+    """`observe/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.trace = ObserveTrace(caller)
+        self.tap = ObserveTap(caller)
+
+
 class EvidenceAudit(Group):
     """`evidence/audit.*`"""
 
@@ -2990,4 +3164,5 @@ class Catalogue:
         self.security = Security(caller)
         self.memory = Memory(caller)
         self.stream = Stream(caller)
+        self.observe = Observe(caller)
         self.evidence = Evidence(caller)

@@ -196,6 +196,32 @@ class AdaptersResult(TypedDict):
     folder: str
 
 
+class AddCertificateParams(TypedDict):
+    """Makes a client certificate a credential: whoever proves to have its key is known by it."""
+
+    # SHA-256 of the certificate's DER form, as 64 hexadecimal digits with or without colons.
+    fingerprint: str
+    # As whom its bearer is known.
+    principal: SafeLabel
+    # For a person or for a program.
+    kind: TokenKind
+    # What its bearer may do.
+    scopes: List[Scope]
+    # Roles in which its bearer decides pending actions.
+    roles: NotRequired[List[SafeLabel]]
+    # Milliseconds until it is worth nothing; left out: until it is revoked.
+    expires_in_ms: NotRequired[Optional[int]]
+
+
+class AddCertificateResult(TypedDict):
+    """A certificate that counts from now on."""
+
+    # Its id, by which it is listed and revoked like a token.
+    token_id: TokenId
+    # When it is worth nothing.
+    expires_at: NotRequired[Optional[Timestamp]]
+
+
 class Affected(TypedDict):
     """What an override, or its end, did to one agent."""
 
@@ -694,6 +720,25 @@ class CallerView(TypedDict):
     note: NotRequired[Optional[str]]
 
 
+class CancelParams(TypedDict):
+    """Takes a request back."""
+
+    # The `request_id` of its context.
+    request_id: str
+    # Why, for the one who waits for it.
+    reason: NotRequired[str]
+
+
+class CancelResult(TypedDict):
+    """What became of taking a request back."""
+
+    # Whether the caller had such a request that was still being worked on.
+    cancelled: bool
+
+
+CapabilityId = str
+
+
 class CapacityView(TypedDict):
     """What a machine has."""
 
@@ -929,6 +974,19 @@ class DecideParams(TypedDict):
     verdict: Verdict
 
 
+class DelegatedPrincipal(TypedDict):
+    """For whom a service speaks: an identity beside its own, never instead of it."""
+
+    # The user.
+    user_id: SafeLabel
+    # What the user may do; of that counts what the service may do, too.
+    scopes: NotRequired[List[str]]
+    # Where the service keeps what it knows of the user.
+    claims_ref: NotRequired[Optional[str]]
+    # For whom the user speaks, nearest first.
+    on_behalf_of: NotRequired[List[SafeLabel]]
+
+
 class DeleteParams(TypedDict):
     """Removes a key."""
 
@@ -1145,6 +1203,17 @@ class Entry(TypedDict):
     deleted: NotRequired[bool]
 
 
+class EntryPoint(TypedDict):
+    """Where a trace came in."""
+
+    # What was asked for.
+    operation: str
+    # As whom.
+    user_id: str
+    # Whom it was for, if it was an agent.
+    agent: NotRequired[Optional[str]]
+
+
 class Envelope(TypedDict):
     """Everything about a message but its content, which stands in the body store under `content_digest`."""
 
@@ -1289,6 +1358,16 @@ class ErrorData(TypedDict):
     effect: Effect
     # What to do next, for people.
     hint: NotRequired[Optional[str]]
+    # Milliseconds after which a retry may succeed, where that is known.
+    retry_after_ms: NotRequired[Optional[int]]
+    # Who failed: the node's name.
+    service: NotRequired[Optional[str]]
+    # What failed: the method.
+    operation: NotRequired[Optional[str]]
+    # What the request named, by the names of its fields.
+    ids: NotRequired[Dict[str, str]]
+    # Whether the key of the request was used before, and this is what came of it then.
+    replayed: NotRequired[bool]
     # Everything that is wrong, where it is more than one thing.
     violations: NotRequired[List[Any]]
     # Of a `replay_gap`: what can be had instead of what is gone.
@@ -1382,6 +1461,31 @@ class ExplainResult(TypedDict):
     rate_per_minute: NotRequired[Optional[int]]
     # Most bytes of content.
     bytes_max: NotRequired[Optional[int]]
+
+
+class Explanation(TypedDict):
+    """Why a trace took as long as it did."""
+
+    # The trace.
+    trace_id: TraceId
+    # The moment as of which it was looked at.
+    as_of: Timestamp
+    # Where it came in.
+    entry_point: EntryPoint
+    # Exactly one.
+    verdict: TraceVerdict
+    # The rule that gave it.
+    rule: str
+    # The same in words.
+    reason: str
+    # Who answers for the slowest span on the critical path.
+    owner: Owner
+    # What was waited for at each moment, from the beginning to the end.
+    critical_path: List[PathStretch]
+    # The events that the verdict rests on.
+    evidence: List[TraceEvidence]
+    # That span.
+    slowest: NotRequired[Optional[PathStretch]]
 
 
 From = Literal[
@@ -1678,6 +1782,9 @@ class InterruptView(TypedDict):
     at: Timestamp
     # Why.
     reason: str
+
+
+InvocationId = str
 
 
 ItemId = str
@@ -2394,6 +2501,26 @@ class OverridesResult(TypedDict):
     items: List[OverrideView]
 
 
+class Owner(TypedDict):
+    """Who answers for a span's time."""
+
+    # What it is.
+    kind: OwnerKind
+    # Its name.
+    name: str
+    # The agent that it works for, if it is not one itself.
+    of: NotRequired[Optional[str]]
+
+
+OwnerKind = Literal[
+    "node",  # The node.
+    "agent",  # An agent and whatever model it asks.
+    "person",  # A person, or a program in their place.
+    "tool",  # A tool or a command.
+]
+"""What may answer for time."""
+
+
 PackBodies = Literal[
     "refs",  # They are named by their digests.
     "inline",  # They are in it, but for those that may hold a secret.
@@ -2526,6 +2653,20 @@ class PartReference(TypedDict):
 
 Part = Union["PartText", "PartData", "PartReference"]
 """One part of a message's content."""
+
+
+PathStretch = TypedDict(
+    "PathStretch",
+    {
+        "span_id": "SpanId",
+        "name": "str",
+        "segment": "Segment",
+        "owner": "Owner",
+        "from": "Timestamp",
+        "ms": "int",
+    },
+)
+"""A stretch of time and the span that it belongs to."""
 
 
 Phase = Literal[
@@ -2840,6 +2981,17 @@ class QueuedTurn(TypedDict):
     turn: TurnView
 
 
+Quiet = TypedDict(
+    "Quiet",
+    {
+        "from": "Timestamp",
+        "ms": "int",
+        "limit_ms": "int",
+    },
+)
+"""The longest time in which a turn showed no sign of life and nothing was waited for."""
+
+
 class RebuildResult(TypedDict):
     """What was made anew."""
 
@@ -3039,12 +3191,18 @@ class RequestContext(TypedDict):
     idempotency_key: NotRequired[Optional[str]]
     # Milliseconds that the caller waits.
     deadline_ms: NotRequired[Optional[int]]
-    # W3C trace context.
+    # W3C trace context. One that is malformed is none: a new trace begins.
     traceparent: NotRequired[Optional[str]]
-    # What else the systems of that trace say of it.
+    # What vendors of tracing keep with it, at most 512 bytes; kept and handed on if it is well formed.
     tracestate: NotRequired[Optional[str]]
+    # What the caller wants handed on, at most 1,024 bytes; kept and handed on if it is well formed.
+    baggage: NotRequired[Optional[str]]
     # The namespace; `local` if not given.
     tenant: NotRequired[Optional[str]]
+    # For whom the caller speaks. Only one whose token has the scope `delegate` may say so.
+    principal: NotRequired[Optional[DelegatedPrincipal]]
+    # What the request is about. Each must be there and open to the caller, and contradict nothing else that is said.
+    selectors: NotRequired[Optional[Selectors]]
 
 
 class ResizeParams(TypedDict):
@@ -3102,7 +3260,7 @@ class RpcError(TypedDict):
     code: int
     # For people.
     message: str
-    # For programs.
+    # For programs. Boxed, because every result has room for it.
     data: ErrorData
 
 
@@ -3142,6 +3300,9 @@ RunCause = Literal[
     "manual",  # Somebody asked.
 ]
 """Why an occurrence ran."""
+
+
+RunId = str
 
 
 class RunResult(TypedDict):
@@ -3240,8 +3401,39 @@ Scope = Literal[
     "control",  # Type into terminals.
     "supervise",  # Start, stop and declare agents.
     "approve",  # Decide pending actions.
+    "delegate",  # Speak for users: what is done then, both must be allowed to do.
 ]
 """One right of a token."""
+
+
+Segment = Literal[
+    "request",  # Somebody asked the node for something.
+    "queue_wait",  # A message waits because its agent is busy with another.
+    "runtime_delay",  # A message waits because its agent does not run.
+    "delivery",  # A message is on its way to a program that runs and is free.
+    "turn",  # An agent works.
+    "tool",  # A tool or a command works.
+    "approval_wait",  # A person is waited for.
+]
+"""Which part of a request's way a span is."""
+
+
+class Selectors(TypedDict):
+    """What a request is about, beside what its parameters say."""
+
+    session_id: NotRequired[Optional[SessionId]]
+    thread_id: NotRequired[Optional[ThreadId]]
+    turn_id: NotRequired[Optional[TurnId]]
+    run_id: NotRequired[Optional[RunId]]
+    task_id: NotRequired[Optional[TaskId]]
+    agent_id: NotRequired[Optional[AgentId]]
+    host_id: NotRequired[Optional[NodeId]]
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    binding_epoch: NotRequired[Optional[int]]
+    resource_uri: NotRequired[Optional[str]]
+    capability_id: NotRequired[Optional[CapabilityId]]
+    invocation_id: NotRequired[Optional[InvocationId]]
+    subscription_id: NotRequired[Optional[SubscriptionId]]
 
 
 class SessionArchiveParams(TypedDict):
@@ -3481,6 +3673,47 @@ class Source(TypedDict):
     display_name: NotRequired[Optional[str]]
 
 
+class Span(TypedDict):
+    """A stretch of a trace."""
+
+    # Its id; the same whenever it is read.
+    span_id: SpanId
+    # What is done, such as `invoke_agent reviewer`.
+    name: str
+    # Which part of the way.
+    segment: Segment
+    # Who answers for its time.
+    owner: Owner
+    # When it began.
+    start: Timestamp
+    # How it ended.
+    status: SpanStatus
+    # The span that it is a part of. One that the trace does not have was somebody else's.
+    parent: NotRequired[Optional[SpanId]]
+    # When it ended.
+    end: NotRequired[Optional[Timestamp]]
+    # Why it ended so, or what is waited for.
+    reason: NotRequired[Optional[str]]
+    # The longest silence, of a turn.
+    quiet: NotRequired[Optional[Quiet]]
+    # What else is known: names of OpenTelemetry, and of `rt.` where it has none.
+    attributes: NotRequired[Dict[str, str]]
+    # The positions of the events that it was read from.
+    events: NotRequired[List[int]]
+
+
+SpanId = str
+
+
+SpanStatus = Literal[
+    "ok",  # Well.
+    "error",  # Badly; `reason` says how.
+    "open",  # Not yet.
+    "unknown",  # Nobody said.
+]
+"""How a span ended."""
+
+
 Spoken = Literal[
     "message",  # A message that the agent was given.
     "turn",  # The agent's answer to a turn; its pieces may stand before it.
@@ -3684,6 +3917,26 @@ class SubscriptionView(TypedDict):
     max_inflight: NotRequired[Optional[int]]
 
 
+class TapParams(TypedDict):
+    """Follows live what happens. Each filter that is given must let a step through."""
+
+    # Only of this agent, by name or id.
+    agent: NotRequired[Optional[str]]
+    # Only of this thread.
+    thread: NotRequired[Optional[ThreadId]]
+    # Only what this principal did or asked for.
+    principal: NotRequired[Optional[str]]
+    # Only what came of these methods.
+    operations: NotRequired[List[str]]
+
+
+class TapResult(TypedDict):
+    """A tap that is open."""
+
+    # Its id.
+    tap_id: SubscriptionId
+
+
 class Target(TypedDict):
     """What a projection is about."""
 
@@ -3702,6 +3955,9 @@ TargetKind = Literal[
     "trace",  # Everything that belongs to one request.
 ]
 """The kinds of things that a projection can be about."""
+
+
+TaskId = str
 
 
 Tenant = str
@@ -3970,6 +4226,8 @@ class TokenView(TypedDict):
     roles: List[SafeLabel]
     # When it was made.
     created_at: Timestamp
+    # SHA-256 of the certificate, if it is no secret but a certificate.
+    certificate: NotRequired[Optional[str]]
     # When it is worth nothing.
     expires_at: NotRequired[Optional[Timestamp]]
     # Since when it is worth nothing, and why.
@@ -3981,6 +4239,68 @@ class TokensResult(TypedDict):
 
     # Oldest first.
     items: List[TokenView]
+
+
+TraceDetail = Literal[
+    "brief",  # Its place, its owner and its time.
+    "full",  # Its attributes and the events that it was read from, too.
+]
+"""How much is told of a span."""
+
+
+class TraceEvidence(TypedDict):
+    """An event that a verdict rests on."""
+
+    # Its position.
+    pos: int
+    # What it shows.
+    shows: str
+
+
+class TraceGap(TypedDict):
+    """Something that the record cannot tell."""
+
+    # What is missing.
+    what: str
+    # When it was noticed.
+    at: Timestamp
+    # Of which agent.
+    agent: NotRequired[Optional[str]]
+    # The events that say so.
+    events: NotRequired[List[int]]
+
+
+TraceId = str
+
+
+class TraceParams(TypedDict):
+    """Names a trace by one of five things."""
+
+    # The trace itself.
+    trace_id: NotRequired[Optional[TraceId]]
+    # The trace of this message.
+    message_id: NotRequired[Optional[MessageId]]
+    # The trace of this turn.
+    turn_id: NotRequired[Optional[TurnId]]
+    # The trace of the newest message of this thread.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # The trace of this agent's newest turn, by name or id.
+    agent: NotRequired[Optional[str]]
+    # How much is told of each span.
+    detail: NotRequired[TraceDetail]
+
+
+TraceVerdict = Literal[
+    "replay_gap",  # A part of what happened is not in the record.
+    "approval_wait",  # A person is or was waited for.
+    "queue_wait",  # An agent was busy with something else.
+    "runtime_delay",  # A program was started, restarted or ended badly.
+    "inference_timeout",  # A turn shows no sign of life.
+    "workspace_lock",  # A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur.
+    "connector_permission",  # A connector lacks a right. Nothing runs connectors yet, so this does not occur.
+    "healthy",  # Nothing took longer than it should.
+]
+"""What a trace comes to: exactly one of these."""
 
 
 class TranscriptEntry(TypedDict):
@@ -4323,6 +4643,30 @@ WantedKind = Literal[
     "modify",  # Change what they do: not served.
 ]
 """What an override is to do."""
+
+
+class Waterfall(TypedDict):
+    """A trace, read from the record."""
+
+    # Its id.
+    trace_id: TraceId
+    # The moment as of which open spans are seen.
+    as_of: Timestamp
+    # The newest event of the record at that moment.
+    as_of_pos: int
+    # Where it came in.
+    entry_point: EntryPoint
+    # When it began.
+    start: Timestamp
+    # Parents before their parts, and those that began first before others.
+    spans: List[Span]
+    # What the record cannot tell.
+    gaps: List[TraceGap]
+    # When its last span ended; none while one is open.
+    end: NotRequired[Optional[Timestamp]]
+
+
+WorkspaceId = str
 
 
 class WriteParams(TypedDict):

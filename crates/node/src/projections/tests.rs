@@ -45,9 +45,9 @@ fn recorded(events: usize) -> Recorded {
     for part in world.record.chunks(TOGETHER) {
         let (done, outcomes) = std::sync::mpsc::channel();
         for stored in part {
-            let edgeplane_types::Event { id, stream, seq: _, ts, actor, cause, consumed, fact } =
+            let edgeplane_types::Event { id, stream, seq: _, ts, actor, cause, consumed, fact, trace } =
                 stored.event.clone();
-            let event = NewEvent { id, stream, ts, actor, cause, consumed, fact };
+            let event = NewEvent { id, stream, ts, actor, cause, consumed, fact, trace };
             let done = done.clone();
             let told = move |outcome: Result<_, AppendError>| drop(done.send(outcome.map(drop)));
             store.submit(Batch { events: vec![event], ..Batch::default() }, Box::new(told));

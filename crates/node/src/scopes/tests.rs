@@ -18,7 +18,13 @@ const TURN: &str = "trn_01890000-0000-7000-8000-000000000002";
 type Row = (Value, &'static str, &'static [&'static str]);
 
 fn table() -> Vec<Row> {
-    changing().into_iter().chain(reading()).chain(conversations()).collect()
+    changing()
+        .into_iter()
+        .chain(keeping())
+        .chain(reading())
+        .chain(reading_whatever_one_may_see())
+        .chain(conversations())
+        .collect()
 }
 
 fn conversations() -> Vec<Row> {
@@ -74,12 +80,28 @@ fn conversations() -> Vec<Row> {
     ]
 }
 
+fn keeping() -> Vec<Row> {
+    vec![
+        (
+            json!({ "agent": "a", "name": "s" }),
+            "supervise",
+            &[
+                "runtime/schedule.run",
+                "runtime/schedule.pause",
+                "runtime/schedule.resume",
+                "runtime/schedule.remove",
+            ],
+        ),
+        (json!({ "agent": "a", "key": "k", "value": 1 }), "supervise", &["memory/entry.put"]),
+        (json!({ "agent": "a", "key": "k" }), "supervise", &["memory/entry.delete"]),
+    ]
+}
+
 fn changing() -> Vec<Row> {
     let agent = || json!({ "agent": "a" });
     let words = || json!([{ "type": "text", "text": "x" }]);
     let action = json!({ "action_id": "act_01890000-0000-7000-8000-000000000002" });
     let message = || json!({ "message_id": MESSAGE });
-    let schedule = || json!({ "agent": "a", "name": "s" });
     let decide =
         json!({ "action_id": action["action_id"], "verdict": { "verdict": "approve" }, "digest": "00" });
     vec![
@@ -136,18 +158,6 @@ fn changing() -> Vec<Row> {
         (message(), "supervise", &["runtime/dead_letter.replay", "runtime/dead_letter.drop"]),
         (json!({ "kind": "question", "prompt": "x" }), "supervise", &["conversation/action.open"]),
         (action, "supervise", &["conversation/action.cancel"]),
-        (
-            schedule(),
-            "supervise",
-            &[
-                "runtime/schedule.run",
-                "runtime/schedule.pause",
-                "runtime/schedule.resume",
-                "runtime/schedule.remove",
-            ],
-        ),
-        (json!({ "agent": "a", "key": "k", "value": 1 }), "supervise", &["memory/entry.put"]),
-        (json!({ "agent": "a", "key": "k" }), "supervise", &["memory/entry.delete"]),
     ]
 }
 
@@ -192,38 +202,41 @@ fn reading() -> Vec<Row> {
         (json!({ "files": [] }), "read", &["policy/rule.check"]),
         (schedule, "read", &["runtime/schedule.history"]),
         (
-            json!({}),
-            "read",
-            &[
-                "runtime/node.status",
-                "runtime/agent.list",
-                "runtime/dead_letter.list",
-                "conversation/action.list",
-                "runtime/schedule.list",
-                "runtime/adapter.list",
-                "runtime/override.list",
-                "runtime/host.list",
-                "policy/rule.list",
-                "security/token.list",
-                "security/token.epoch",
-                "security/key.list",
-                "stream/replay",
-                "stream/subscribe",
-                "stream/status",
-                "stream/projection.list",
-                "stream/projection.verify",
-                "observe/tap.open",
-                "evidence/audit.verify",
-                "evidence/gap.list",
-            ],
-        ),
-        (
             json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" }),
             "read",
             &["stream/unsubscribe", "stream/ack", "observe/tap.close"],
         ),
         (json!({ "projection": "p" }), "read", &["stream/projection.get"]),
     ]
+}
+
+fn reading_whatever_one_may_see() -> Vec<Row> {
+    vec![(
+        json!({}),
+        "read",
+        &[
+            "runtime/node.status",
+            "runtime/agent.list",
+            "runtime/dead_letter.list",
+            "conversation/action.list",
+            "runtime/schedule.list",
+            "runtime/adapter.list",
+            "runtime/override.list",
+            "runtime/host.list",
+            "policy/rule.list",
+            "security/token.list",
+            "security/token.epoch",
+            "security/key.list",
+            "stream/replay",
+            "stream/subscribe",
+            "stream/status",
+            "stream/projection.list",
+            "stream/projection.verify",
+            "observe/tap.open",
+            "evidence/audit.verify",
+            "evidence/gap.list",
+        ],
+    )]
 }
 
 fn word(need: Need) -> String {

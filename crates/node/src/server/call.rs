@@ -49,7 +49,9 @@ pub(super) async fn request(
             let context = context.clone().unwrap_or_default();
             let shared = Arc::clone(&session.shared);
             let trace = trace::begin(&shared, &session.caller, method, &context, &params);
-            trace::serve(&shared, trace, surrounded(&mut session, method, params, &context)).await
+            // On the heap: what a method needs would else stand on the stack of each that awaits it.
+            let serving = Box::pin(surrounded(&mut session, method, params, &context));
+            trace::serve(&shared, trace, serving).await
         }
         Err(error) => Err(error.clone()),
     };

@@ -30,6 +30,7 @@ mod scheduling;
 mod support;
 #[cfg(test)]
 mod threads;
+#[cfg(test)]
 mod traces;
 #[cfg(test)]
 mod turns;
