@@ -1,6 +1,7 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
 mod about;
+mod actor;
 mod call;
 mod closing;
 mod conversation;
@@ -10,6 +11,7 @@ mod stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use actor::Actor;
 pub use call::{CallEnd, UnkeptReason};
 pub use closing::{ClosingReason, ToldBy};
 pub use conversation::{
@@ -28,45 +30,6 @@ use crate::{
     life::ExitStatus,
     schedule::{MissReason, RunCause, SkipReason},
 };
-
-/// Who made something happen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Actor {
-    /// A person or program with the operator's rights.
-    Operator {
-        /// As whom the node knows them, such as `uid-1000`.
-        name: SafeLabel,
-        /// For whom they spoke, by a grant to delegate.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        user_id: Option<SafeLabel>,
-    },
-    /// An agent of this node.
-    Agent {
-        /// Which.
-        agent_id: AgentId,
-        /// Its name at the time.
-        name: SafeLabel,
-    },
-    /// A program with a token of its own.
-    Service {
-        /// The token's principal.
-        name: SafeLabel,
-        /// For whom it spoke, by a grant to delegate.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        user_id: Option<SafeLabel>,
-    },
-    /// Somebody of whom it could not be proven who it is.
-    Unproven {
-        /// As whom the node knows them: `unknown`.
-        name: SafeLabel,
-    },
-    /// The node, by one of its rules.
-    Node {
-        /// Which rule or engine, such as `supervisor`.
-        rule: SafeLabel,
-    },
-}
 
 /// How far a driver had read an epoch's output when it made an event of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
