@@ -32,6 +32,7 @@ fn create_params(principal: &str, kind: TokenKind, scopes: &[Scope]) -> CreatePa
         scopes: scopes.to_vec(),
         roles: Vec::new(),
         expires_in_ms: None,
+        remote: false,
     }
 }
 

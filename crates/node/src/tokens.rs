@@ -35,6 +35,8 @@ fn refused(reason: &str, what: &str) -> RpcError {
 pub(crate) async fn bearer(shared: &Shared, seen: &Caller, text: &str) -> Result<Caller, RpcError> {
     // The issuer that it names decides how a signed text is read. None is tried as the other.
     let issuer = if text.starts_with(SIGNED_PREFIX) { shared.issuers.named_by(text) } else { None };
+    // An identity provider is asked only about who comes from afar.
+    let mut is_remote = true;
     let shown = if let Some(issuer) = issuer {
         let now = shared.record.now().as_millis() / 1_000;
         let found = issuer.verify(text, now).await.map_err(|error| match error {
@@ -59,9 +61,10 @@ pub(crate) async fn bearer(shared: &Shared, seen: &Caller, text: &str) -> Result
         let row = shared.record.look_up(|reader| reader.token_by_digest(&digest))?;
         let row = row.ok_or_else(|| refused("unknown", "this node never gave out that token"))?;
         check_row(&row, shared.record.now())?;
+        is_remote = row.remote;
         of_name(shared, row)
     };
-    meet(seen, shown)
+    meet(seen, shown, is_remote)
 }
 
 /// What a client certificate is known by in the record. No digest of a token's secret looks like it, so a fingerprint that
@@ -104,13 +107,16 @@ pub(crate) fn bearer_of_certificate(shared: &Shared, sha256: &[u8; 32]) -> Resul
     Ok(Caller { note, ..of_name(shared, row) })
 }
 
-/// What becomes of a caller that shows a good token.
-fn meet(seen: &Caller, shown: Caller) -> Result<Caller, RpcError> {
+/// What becomes of a caller that shows a good token. `is_remote`: it counts also where nothing is known of the caller.
+fn meet(seen: &Caller, shown: Caller, is_remote: bool) -> Result<Caller, RpcError> {
     let Some(agent) = &seen.agent else {
         let is_person = matches!(seen.proof, Proof::Uid | Proof::OperatorToken);
-        if shown.proof == Proof::OperatorToken && !is_person {
+        if shown.proof == Proof::OperatorToken && !is_person && !is_remote {
             // Whoever stands under a shim that nobody knows may be an agent of whom only the proof is lost.
-            return Err(refused("doubtful-caller", "nothing is known of the caller, which may be an agent"));
+            let what = "nothing is known of the caller, which may be an agent that found the token";
+            return Err(refused("doubtful-caller", what).hint(
+                "over the network a person needs a token made with `edgeplane token create --remote`",
+            ));
         }
         return Ok(shown);
     };

@@ -347,6 +347,8 @@ pub enum Fact {
         secret_digest: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        remote: bool,
     },
     /// A token is worth nothing any more.
     #[serde(rename = "token.revoked")]

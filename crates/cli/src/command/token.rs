@@ -52,6 +52,7 @@ EXAMPLES:
   edgeplane token create --principal ci --kind service --scope signal --into ci.token
   edgeplane token create --principal ann --kind operator --scope read,signal,approve --role release --expires 30d
   edgeplane token create --principal watcher --kind operator --scope read,attach --expires 8h -o json
+  edgeplane token create --principal ann --kind operator --scope read --remote --expires 8h --into ann.token
 
 SCOPES:
   read       see what the node knows              control    type into terminals
@@ -74,6 +75,9 @@ struct CreateArgs {
     /// When it is worth nothing, such as 30d; else it is good until it is revoked
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
     expires: Option<Duration>,
+    /// Let a person's token count over the network, too, where nobody can see whether an agent found it
+    #[arg(long)]
+    remote: bool,
     /// Write the secret into this new file, for its owner alone, instead of printing it
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
@@ -151,6 +155,7 @@ fn create(args: &CreateArgs, context: &mut Context) -> anyhow::Result<()> {
         scopes: args.scopes.clone(),
         roles: args.roles.clone(),
         expires_in_ms: args.expires.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+        remote: args.remote,
     };
     let answer = match context.ask::<TokenCreate>(&params) {
         Ok(answer) => answer,

@@ -95,6 +95,7 @@ fn token_that_counts_no_more_is_refused_at_once() {
         scopes: vec![Scope::Read],
         roles: Vec::new(),
         expires_in_ms: Some(1_500),
+        remote: false,
     });
     let mut client = Client::new(&node.access(&lasting.token));
     let mut soon_over = Client::new(&node.access(&short.token));

@@ -121,6 +121,7 @@ fn both_are_in_the_record_and_users_do_not_see_each_others() {
         scopes: vec![Scope::Read, Scope::Signal, Scope::Delegate],
         roles: Vec::new(),
         expires_in_ms: None,
+        remote: false,
     });
     let mut service = node.bearer(&made.token);
     let both = ["read", "signal"];

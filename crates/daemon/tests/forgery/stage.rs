@@ -244,6 +244,7 @@ impl Stage {
             scopes: scopes.to_vec(),
             roles: Vec::new(),
             expires_in_ms: None,
+            remote: false,
         };
         self.node.connect().call::<TokenCreate>(&params)
     }

@@ -101,6 +101,7 @@ fn subscription_ends_with_the_right_to_it_and_says_why() {
             scopes: vec![Scope::Read],
             roles: Vec::new(),
             expires_in_ms,
+            remote: false,
         };
         node.connect().call::<TokenCreate>(&params)
     };

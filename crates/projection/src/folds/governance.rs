@@ -112,7 +112,7 @@ impl Governance {
             }
             Fact::KeyCreated { key_id, .. } => ("key.created", Object::new().put("key_id", key_id)),
             Fact::KeyRetired { key_id } => ("key.retired", Object::new().put("key_id", key_id)),
-            Fact::TokenCreated { token_id, kind, principal, scopes, roles, expires_at, .. } => (
+            Fact::TokenCreated { token_id, kind, principal, scopes, roles, expires_at, remote, .. } => (
                 "token.created",
                 Object::new()
                     .put("token_id", token_id)
@@ -120,6 +120,7 @@ impl Governance {
                     .put("principal", principal)
                     .put("scopes", scopes)
                     .put("roles", roles)
+                    .maybe("remote", remote.then_some(remote))
                     .maybe("expires_at", expires_at.as_ref()),
             ),
             Fact::TokenRevoked { token_id, reason } => {

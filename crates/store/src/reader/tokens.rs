@@ -18,7 +18,7 @@ fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
 
 fn token(conn: &Connection, (created_pos, revoked_pos): Places) -> rusqlite::Result<TokenRow> {
     let created = event_at(conn, created_pos)?;
-    let Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at } =
+    let Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote } =
         created.fact
     else {
         return Err(misplaced(&created.fact));
@@ -39,6 +39,7 @@ fn token(conn: &Connection, (created_pos, revoked_pos): Places) -> rusqlite::Res
         secret_digest,
         created_at,
         expires_at,
+        remote,
         revoked_at,
         revoked_reason,
     })

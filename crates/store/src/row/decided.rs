@@ -68,6 +68,8 @@ pub struct TokenRow {
     pub created_at: Timestamp,
     /// When it is worth nothing any more by itself; whoever has a clock checks.
     pub expires_at: Option<Timestamp>,
+    /// Whether that of a person counts where the kernel says nothing of its bearer.
+    pub remote: bool,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// Why it was.

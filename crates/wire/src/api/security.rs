@@ -20,6 +20,10 @@ pub struct CreateParams {
     /// Milliseconds until it is worth nothing; left out: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<u64>,
+    /// Whether that of a person also counts where the kernel says nothing of its bearer: over a network connection. Whoever
+    /// finds it is then that person, an agent of this machine, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remote: bool,
 }
 
 /// Makes a client certificate a credential: whoever proves to have its key is known by it.
@@ -87,6 +91,9 @@ pub struct TokenView {
     /// SHA-256 of the certificate, if it is no secret but a certificate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
+    /// Whether that of a person counts over network connections.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remote: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it is worth nothing.

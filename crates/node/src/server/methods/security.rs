@@ -59,6 +59,7 @@ pub(in crate::server) async fn create(
         roles: params.roles,
         secret_digest: token.digest().to_string(),
         expires_at,
+        remote: params.remote,
     };
     commit(session, fact).await?;
     Ok(CreateResult { token_id, token: token.reveal().to_owned(), expires_at })
@@ -88,7 +89,8 @@ pub(in crate::server) async fn add_certificate(
         return Err(invalid("a fingerprint is 64 hexadecimal digits, with or without colons")
             .hint("`openssl x509 -noout -fingerprint -sha256 -in CERTIFICATE` shows it"));
     };
-    let params = CreateParams { principal, kind, scopes, roles, expires_in_ms };
+    // It is only ever shown over a network connection.
+    let params = CreateParams { principal, kind, scopes, roles, expires_in_ms, remote: true };
     let scopes = checked(&params)?;
     let shared = &session.shared;
     let now = shared.record.now();
@@ -101,8 +103,9 @@ pub(in crate::server) async fn add_certificate(
     }
     let token_id: TokenId = shared.record.mint().id();
     let expires_at = params.expires_in_ms.map(|millis| now.plus_millis(millis));
-    let CreateParams { principal, kind, roles, .. } = params;
-    let fact = Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at };
+    let CreateParams { principal, kind, roles, remote, .. } = params;
+    let fact =
+        Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote };
     commit(session, fact).await?;
     Ok(AddCertificateResult { token_id, expires_at })
 }
@@ -119,7 +122,7 @@ async fn commit(session: &Session, fact: Fact) -> Result<(), RpcError> {
 
 /// The scopes of a token that may be made, each once.
 fn checked(params: &CreateParams) -> Result<Vec<Scope>, RpcError> {
-    let CreateParams { principal, kind, scopes, roles, expires_in_ms } = params;
+    let CreateParams { principal, kind, scopes, roles, expires_in_ms, remote: _ } = params;
     if is_nodes_own(principal.as_str()) {
         let what = format!("`{principal}` is a name that the node gives by itself");
         return Err(invalid(what).hint("name the person or the program that will bear the token"));
@@ -167,6 +170,7 @@ pub(in crate::server) async fn list(session: &Session) -> Result<TokensResult, R
         certificate: tokens::certificate_of(&row.secret_digest).map(str::to_owned),
         created_at: row.created_at,
         expires_at: row.expires_at,
+        remote: row.remote,
     });
     Ok(TokensResult { items: items.collect() })
 }
