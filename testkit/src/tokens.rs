@@ -18,7 +18,7 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn token(&self, principal: &str, kind: TokenKind, scopes: &[Scope], roles: &[&str]) -> CreateResult {
-        self.made(principal, kind, scopes, roles, false)
+        self.made((principal, kind, false), scopes, roles)
     }
 
     /// The token of a person that also counts over network connections.
@@ -27,16 +27,14 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn remote_token(&self, principal: &str, scopes: &[Scope], roles: &[&str]) -> CreateResult {
-        self.made(principal, TokenKind::Operator, scopes, roles, true)
+        self.made((principal, TokenKind::Operator, true), scopes, roles)
     }
 
     fn made(
         &self,
-        principal: &str,
-        kind: TokenKind,
+        (principal, kind, remote): (&str, TokenKind, bool),
         scopes: &[Scope],
         roles: &[&str],
-        remote: bool,
     ) -> CreateResult {
         let label = |text: &str| text.parse().expect("tests use good names");
         self.connect().call::<TokenCreate>(&CreateParams {

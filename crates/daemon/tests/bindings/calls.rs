@@ -84,6 +84,30 @@ fn message_is_one_request() {
     assert_eq!((answer.status(), answer.error_name()), (400, "parse_error".into()));
 }
 
+/// Proves BIND-061.
+#[test]
+fn metrics_are_given_to_readers_as_prometheus_reads_them() {
+    let (node, access) = listening();
+    let mut client = Client::new(&access);
+    assert_eq!(client.post("/v1/core/health", &json!({})).status(), 200);
+    let answer = client.ask("GET /metrics", &[], b"");
+    let kind = answer.head.header("content-type").unwrap();
+    assert_eq!((answer.status(), kind), (200, "text/plain; version=0.0.4; charset=utf-8"));
+    let text = String::from_utf8(answer.body).unwrap();
+    let counted = text.lines().find(|line| {
+        line.starts_with("rpc_server_call_duration_seconds_count") && line.contains("core/health")
+    });
+    let count: f64 = counted.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(count >= 1.0, "{text}");
+    assert!(!text.contains(&access.token) && !text.contains("reports"), "{text}");
+
+    let writer = node.token("writer", TokenKind::Service, &[Scope::Signal], &[]);
+    let answer = Client::new(&node.access(&writer.token)).ask("GET /metrics", &[], b"");
+    assert_eq!((answer.status(), answer.error_name()), (403, "permission_denied".into()));
+    let answer = client.ask("GET /metrics", &[("Authorization", "")], b"");
+    assert_eq!((answer.status(), answer.error_name()), (401, "unauthenticated".into()));
+}
+
 /// Proves BIND-005.
 #[test]
 fn token_that_counts_no_more_is_refused_at_once() {

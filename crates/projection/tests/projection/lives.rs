@@ -6,12 +6,14 @@
 #[path = "lives/managed.rs"]
 mod managed;
 
+use std::collections::BTreeMap;
+
 use edgeplane_proof::digest;
 use edgeplane_types::{
     ActionId, AgentId, Authority, Channel, Desired, Epoch, Event, EventId, Evidence, Fact, Generation,
     ItemId, MessageId, NodeId, ProcessId, SafeLabel, SessionId, StreamName, ThreadId, Timestamp, TurnId,
     decision::{Action, ActionKind, ActionOutcome, Choice, Verdict},
-    fact::Actor,
+    fact::{Actor, ThreadCreated, ThreadParent},
     life::ExitStatus,
     message::{Assurance, DeliveryMode, Envelope, Ingress, Priority, Proof, Source},
 };
@@ -153,7 +155,7 @@ impl World {
         self.record.push(Stored { pos: self.pos, hash, event });
     }
 
-    fn add(&mut self, which: usize, fact: Fact) {
+    pub(crate) fn add(&mut self, which: usize, fact: Fact) {
         let life = &mut self.lives[which];
         life.seq += 1;
         let (stream, seq) = (StreamName::Agent(life.agent), life.seq);
@@ -198,6 +200,18 @@ impl World {
             set: None,
         };
         self.add(which, fact);
+        let (first, further) = (self.lives[which].threads[0], self.lives[which].threads[1..].to_vec());
+        for thread_id in further {
+            let parent = ThreadParent { agent_id: agent, thread_id: first, through: None };
+            let created = ThreadCreated {
+                thread_id,
+                session_id: session,
+                title: Some("another".to_owned()),
+                labels: BTreeMap::new(),
+                parent: self.chance.one_in(2).then_some(parent),
+            };
+            self.add(which, Fact::ThreadCreated(created));
+        }
         self.add(which, Fact::AgentInstalled { generation: Generation(1), steps: 2 });
     }
 

@@ -1,7 +1,12 @@
 //! What the states say, after short lives that are written out.
 
 use edgeplane_projection::{Running, Subject, find};
-use edgeplane_types::{Fact, Rung, StreamName};
+use std::collections::BTreeMap;
+
+use edgeplane_types::{
+    Epoch, Fact, Rung, StreamName, TurnId,
+    fact::{ThreadArchived, ThreadRolledBack, ThreadUpdated},
+};
 use serde_json::Value;
 
 use crate::{
@@ -183,4 +188,56 @@ fn governance_counts_refusals() {
     let counted: u64 = governance["refused_by"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(counted, refused);
     assert!(refused > 0 && !governance["rules_in_force"].is_null());
+}
+
+/// Proves PROJ-025.
+#[test]
+fn thread_is_what_was_said_of_it_and_what_is_left_of_its_history() {
+    let mut world = world(7, 1, 900, false);
+    let of = agents(&world)[0];
+    let thread = world.lives[0].threads[1];
+    let view = |world: &World| state("thread.read_model", &of_thread(world, of, thread), world);
+    let shown = |view: &Value| -> Vec<String> {
+        let turns = view["turns"].as_array().unwrap().iter();
+        turns.map(|turn| turn["turnId"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = view(&world);
+    let turns = shown(&before);
+    assert!(turns.len() >= 3 && before["outputs"][0]["turnId"].is_string(), "{before:#}");
+    assert_eq!((&before["title"], before.get("archivedAt")), (&Value::from("another"), None));
+
+    let last = before["outputs"][0]["turnId"].as_str().unwrap().to_owned();
+    let cut = turns.iter().position(|turn| *turn == last).unwrap();
+    let removed: Vec<TurnId> = turns[cut..].iter().map(|turn| turn.parse().unwrap()).collect();
+    let rolled_back = ThreadRolledBack {
+        thread_id: thread,
+        epoch: Epoch(1),
+        to_turn: cut.checked_sub(1).map(|at| turns[at].parse().unwrap()),
+        removed: removed.clone(),
+        surviving: u64::try_from(cut).unwrap(),
+        reason: "wrong way".to_owned(),
+    };
+    world.add(0, Fact::ThreadRolledBack(rolled_back));
+    let updated =
+        ThreadUpdated { thread_id: thread, title: Some("renamed".to_owned()), labels: BTreeMap::new() };
+    world.add(0, Fact::ThreadUpdated(updated));
+    world.add(0, Fact::ThreadArchived(ThreadArchived { thread_id: thread, reason: "done".to_owned() }));
+
+    let after = view(&world);
+    assert_eq!(shown(&after), turns[..cut]);
+    assert_ne!(after["outputs"][0]["turnId"], Value::from(last));
+    assert_eq!((&after["title"], &after["rolledBack"]), (&Value::from("renamed"), &Value::from(1)));
+    assert!(after["archivedAt"].is_string(), "{after:#}");
+    let snapshot = state("session.snapshot", &of_session(&world, of), &world);
+    let in_session = snapshot["threads"].as_array().unwrap().iter();
+    assert!(in_session.into_iter().any(|other| *other == after), "{snapshot:#}");
+
+    let (_, said) = run(find("thread.transcript").unwrap(), &of_thread(&world, of, thread), &world.record);
+    let told = said.iter().map(|one| one.entry.kind).filter(|kind| kind.starts_with("thread."));
+    let expected = ["thread.created", "thread.rolled_back", "thread.updated", "thread.archived"];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    // Those of another thread say nothing here.
+    let main = world.lives[0].threads[0];
+    let (_, said) = run(find("thread.transcript").unwrap(), &of_thread(&world, of, main), &world.record);
+    assert!(said.iter().all(|one| !one.entry.kind.starts_with("thread.")));
 }
