@@ -280,11 +280,13 @@ fn anybody_may_ask_whether_the_node_serves_and_no_more() {
     let mut client = Client::new(&access);
     let answer = client.ask("GET /healthz", &[("Authorization", "")], b"");
     assert_eq!((answer.status(), answer.body.len()), (200, 0));
-    for line in ["POST /v1/core/health", "POST /v1/rpc", "GET /v1/stream", "GET /v1/ws", "POST /mcp"] {
+    let guarded =
+        ["POST /v1/core/health", "POST /v1/rpc", "GET /v1/stream", "GET /v1/ws", "GET /metrics", "POST /mcp"];
+    for line in guarded {
         assert_eq!(refusal(&access, line, &[("Authorization", "")], b"{}").0, 401, "{line}");
     }
     // Where nothing is there is nothing; the edge for agents is there as well.
-    assert_eq!(refusal(&access, "GET /metrics", &[], b""), (404, "not_found".into()));
+    assert_eq!(refusal(&access, "GET /numbers", &[], b""), (404, "not_found".into()));
     let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
     } });
