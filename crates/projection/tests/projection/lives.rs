@@ -5,6 +5,8 @@
 
 #[path = "lives/managed.rs"]
 mod managed;
+#[path = "lives/traces.rs"]
+pub(crate) mod traces;
 
 use std::collections::BTreeMap;
 
@@ -149,7 +151,8 @@ impl World {
         self.pos += 1;
         let id = self.id(EventId::from_parts);
         let cause = self.last.filter(|_| self.pos.is_multiple_of(3));
-        let event = Event { id, stream, seq, ts: self.at, actor, cause, consumed: None, trace: None, fact };
+        let trace = traces::trace_of(&fact).map(Box::new);
+        let event = Event { id, stream, seq, ts: self.at, actor, cause, consumed: None, trace, fact };
         self.last = Some(id);
         let hash = format!("{:064x}", self.pos);
         self.record.push(Stored { pos: self.pos, hash, event });

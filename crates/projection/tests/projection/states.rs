@@ -1,7 +1,7 @@
 //! What the states say, after short lives that are written out.
 
 use edgeplane_projection::{Running, Subject, find};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_types::{
     Epoch, Fact, Rung, StreamName, TurnId,
@@ -10,8 +10,8 @@ use edgeplane_types::{
 use serde_json::Value;
 
 use crate::{
-    lives::{World, world},
-    support::{agents, input, of_agent, of_node, of_session, of_thread, run},
+    lives::{World, traces::trace_id, world},
+    support::{agents, input, of_agent, of_node, of_session, of_thread, of_trace, run},
 };
 
 fn state(name: &str, subject: &Subject, world: &World) -> Value {
@@ -240,4 +240,46 @@ fn thread_is_what_was_said_of_it_and_what_is_left_of_its_history() {
     let main = world.lives[0].threads[0];
     let (_, said) = run(find("thread.transcript").unwrap(), &of_thread(&world, of, main), &world.record);
     assert!(said.iter().all(|one| !one.entry.kind.starts_with("thread.")));
+}
+
+/// Proves PROJ-026.
+#[test]
+fn waterfall_has_each_request_and_turn_of_its_trace_and_no_other() {
+    let world = world(11, 3, 900, false);
+    let waterfall = state("trace.waterfall", &of_trace(&world), &world);
+    let mut spans = BTreeMap::new();
+    let (mut turns, mut accepted) = (BTreeMap::new(), BTreeSet::new());
+    for stored in &world.record {
+        let event = &stored.event;
+        let Some(message) = event.fact.message_id() else { continue };
+        let named = event.trace.as_ref().map(|trace| (trace.traceparent.trace_id, trace.traceparent.span_id));
+        if matches!(event.fact, Fact::MessageAccepted { .. }) {
+            accepted.insert(message.to_string());
+        }
+        let span = match named {
+            Some((trace, span)) if trace == trace_id(0) => {
+                turns.insert(message, span);
+                Some(span)
+            }
+            Some(_) => None,
+            None => turns.get(&message).copied(),
+        };
+        if let Some(span) = span {
+            let found = spans.entry(span.to_string()).or_insert((event.ts, event.ts, 0));
+            (found.1, found.2) = (event.ts, found.2 + 1);
+        }
+    }
+    let shown = waterfall["spans"].as_array().unwrap();
+    assert!(spans.len() > 20 && shown.len() == spans.len(), "{} of {}", shown.len(), spans.len());
+    for span in shown {
+        let (begin, end, events) = &spans[span["span_id"].as_str().unwrap()];
+        assert_eq!(
+            (&span["began_at"], &span["last_at"], &span["events"]),
+            (&serde_json::json!(begin), &serde_json::json!(end), &Value::from(*events)),
+        );
+        let asked = accepted.contains(span["message_id"].as_str().unwrap());
+        assert!(!asked || span["parent"].as_str().is_none_or(|parent| spans.contains_key(parent)), "{span}");
+    }
+    assert!(shown.iter().filter(|span| span["parent"].is_string()).count() > 5);
+    assert!(shown.iter().any(|span| span["status"] == "ended") && waterfall["more"] == 0);
 }
