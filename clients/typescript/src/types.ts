@@ -3103,9 +3103,9 @@ export interface RequestContext {
   deadline_ms?: number | null;
   /** W3C trace context. One that is malformed is none: a new trace begins. */
   traceparent?: string | null;
-  /** What vendors of tracing keep with it, at most 512 bytes; kept and handed on if it is well formed. */
+  /** What vendors of tracing keep with it, at most 512 bytes; kept in the record if it is well formed. */
   tracestate?: string | null;
-  /** What the caller wants handed on, at most 1,024 bytes; kept and handed on if it is well formed. */
+  /** What the caller says beside it, at most 1,024 bytes; kept in the record if it is well formed. */
   baggage?: string | null;
   /** The namespace; `local` if not given. */
   tenant?: string | null;

@@ -31,10 +31,10 @@ pub struct RequestContext {
     /// W3C trace context. One that is malformed is none: a new trace begins.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
     pub traceparent: Option<String>,
-    /// What vendors of tracing keep with it, at most 512 bytes; kept and handed on if it is well formed.
+    /// What vendors of tracing keep with it, at most 512 bytes; kept in the record if it is well formed.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
     pub tracestate: Option<String>,
-    /// What the caller wants handed on, at most 1,024 bytes; kept and handed on if it is well formed.
+    /// What the caller says beside it, at most 1,024 bytes; kept in the record if it is well formed.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
     pub baggage: Option<String>,
     /// The namespace; `local` if not given.

@@ -3195,9 +3195,9 @@ class RequestContext(TypedDict):
     deadline_ms: NotRequired[Optional[int]]
     # W3C trace context. One that is malformed is none: a new trace begins.
     traceparent: NotRequired[Optional[str]]
-    # What vendors of tracing keep with it, at most 512 bytes; kept and handed on if it is well formed.
+    # What vendors of tracing keep with it, at most 512 bytes; kept in the record if it is well formed.
     tracestate: NotRequired[Optional[str]]
-    # What the caller wants handed on, at most 1,024 bytes; kept and handed on if it is well formed.
+    # What the caller says beside it, at most 1,024 bytes; kept in the record if it is well formed.
     baggage: NotRequired[Optional[str]]
     # The namespace; `local` if not given.
     tenant: NotRequired[Optional[str]]

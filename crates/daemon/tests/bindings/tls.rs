@@ -147,13 +147,13 @@ fn encrypted_listener_goes_by_its_names() {
     assert_eq!(status(&mut web, "agents.example.org", &known), Some(200));
 }
 
-/// Proves BIND-023.
+/// Proves BIND-023, SEC-033.
 #[test]
-fn certificate_of_a_client_is_verified_and_a_token_is_wanted_all_the_same() {
+fn certificate_of_a_client_is_verified_and_counts_once_it_is_known() {
     let clients = Authority::new();
     let authorities = files();
     let path = authorities.write("clients.pem", &clients.pem);
-    let (_node, access, authority, _files) = encrypted(&[("EDGEPLANE_TLS_CLIENT_CA", text(&path))]);
+    let (node, access, authority, files) = encrypted(&[("EDGEPLANE_TLS_CLIENT_CA", text(&path))]);
     let bearer = format!("Bearer {}", access.token);
     let known = [("Authorization", bearer.as_str())];
     let signed = clients.sign(&["reports"], ExtendedKeyUsagePurpose::ClientAuth);
@@ -169,6 +169,27 @@ fn certificate_of_a_client_is_verified_and_a_token_is_wanted_all_the_same() {
     ] {
         assert_eq!(status(&mut connect(&access, &authority, Some(&other)), "localhost", &known), None);
     }
+    // From here on the node knows whose it is, by what the command line reads from the file.
+    let file = text(&files.write("ann.pem", &signed.pem));
+    let person = ["--principal", "ann", "--kind", "operator", "--scope", "read"];
+    let add = [&["token", "certificate", file.as_str()], person.as_slice()].concat();
+    let added = node.cli(&add).output().unwrap();
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    let mut web = connect(&access, &authority, Some(&signed));
+    let headers = [("Host", "localhost"), ("Content-Type", "application/json")];
+    let greeting = web.ask("POST /v1/core/initialize", &headers, b"{}").unwrap();
+    assert_eq!((greeting.status(), &greeting.json()["caller"]["principal"]), (200, &json!("ann")));
+    let allowed = |web: &mut Web<Encrypted>, path: &str| {
+        web.ask(&format!("POST {path}"), &headers, b"{}").unwrap().status()
+    };
+    assert_eq!(allowed(&mut web, "/v1/runtime/agent.list"), 200);
+    assert_eq!(allowed(&mut web, "/v1/security/key.rotate"), 403);
+    // Shown once more it is refused, and what is no certificate is not taken for one.
+    assert_eq!(node.cli(&add).output().unwrap().status.code(), Some(73));
+    let other = text(&files.write("none.pem", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"));
+    let refused =
+        node.cli(&[&["token", "certificate", other.as_str()], person.as_slice()].concat()).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no certificate"), "{refused:?}");
 }
 
 fn refused(node: &Node, args: &[&str]) -> String {
