@@ -18,7 +18,7 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn token(&self, principal: &str, kind: TokenKind, scopes: &[Scope], roles: &[&str]) -> CreateResult {
-        self.connect().call::<TokenCreate>(&CreateParams { kind, ..of_a_person(principal, scopes, roles) })
+        self.made((principal, kind, false), scopes, roles)
     }
 
     /// The token of a person that also counts over network connections.
@@ -27,8 +27,24 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn remote_token(&self, principal: &str, scopes: &[Scope], roles: &[&str]) -> CreateResult {
-        let params = CreateParams { remote: true, ..of_a_person(principal, scopes, roles) };
-        self.connect().call::<TokenCreate>(&params)
+        self.made((principal, TokenKind::Operator, true), scopes, roles)
+    }
+
+    fn made(
+        &self,
+        (principal, kind, remote): (&str, TokenKind, bool),
+        scopes: &[Scope],
+        roles: &[&str],
+    ) -> CreateResult {
+        let label = |text: &str| text.parse().expect("tests use good names");
+        self.connect().call::<TokenCreate>(&CreateParams {
+            principal: label(principal),
+            kind,
+            scopes: scopes.to_vec(),
+            roles: roles.iter().map(|role| label(role)).collect(),
+            expires_in_ms: None,
+            remote,
+        })
     }
 
     /// A connection on which a good token was shown.
@@ -41,18 +57,5 @@ impl Node {
         let params = InitializeParams { token: Some(token.to_owned()), ..InitializeParams::default() };
         connection.call::<CoreInitialize>(&params);
         connection
-    }
-}
-
-/// What a person's token is made from.
-fn of_a_person(principal: &str, scopes: &[Scope], roles: &[&str]) -> CreateParams {
-    let label = |text: &str| text.parse().expect("tests use good names");
-    CreateParams {
-        principal: label(principal),
-        kind: TokenKind::Operator,
-        scopes: scopes.to_vec(),
-        roles: roles.iter().map(|role| label(role)).collect(),
-        expires_in_ms: None,
-        remote: false,
     }
 }

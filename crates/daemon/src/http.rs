@@ -3,11 +3,17 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, bail};
+use axum::body::Body;
 use clap::Args;
 use edgeplane_gateway::{
-    CONNECTIONS_MAX, Config, Converse, HostName, Presented, Protocol, Routes, Tls, TlsFiles,
+    CONNECTIONS_MAX, Config, Converse, HostName, Metrics, Presented, Protocol, Routes, Tls, TlsFiles,
 };
 use edgeplane_node::{Edge, Presented as Seen};
+use edgeplane_telemetry::Telemetry;
+use http::{HeaderValue, Response, header};
+
+/// What Prometheus calls its text.
+const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 /// The description of the protocol for programs that make clients of it.
 static OPENAPI: Option<&str> = Some(include_str!("../../../spec/openapi.json"));
@@ -44,6 +50,11 @@ pub(crate) struct HttpOptions {
 }
 
 impl HttpOptions {
+    /// Whether the protocol is served over HTTP at all.
+    pub(crate) fn is_served(&self) -> bool {
+        self.http_listen.is_some()
+    }
+
     /// Where to listen, with every file read: what is wrong with them is known before the node starts.
     pub(crate) fn config(&self) -> anyhow::Result<Option<Config>> {
         let Some(address) = self.http_listen else { return Ok(None) };
@@ -69,7 +80,7 @@ impl HttpOptions {
 }
 
 /// What is served there.
-pub(crate) fn routes(edge: &Edge) -> Routes {
+pub(crate) fn routes(edge: &Edge, telemetry: Option<&Arc<Telemetry>>) -> Routes {
     let own = edge.clone();
     let converse: Converse = Arc::new(move |presented| {
         own.converse_presenting(match presented {
@@ -77,6 +88,16 @@ pub(crate) fn routes(edge: &Edge) -> Routes {
             Presented::Certificate { sha256 } => Seen::Certificate { sha256 },
         })
     });
-    let protocol = Protocol { converse, openapi: OPENAPI, metrics: None };
+    let protocol = Protocol { converse, openapi: OPENAPI, metrics: telemetry.map(metrics) };
     crate::mcp::routes(edge).with_protocol(protocol)
+}
+
+/// The metrics as Prometheus reads them.
+fn metrics(telemetry: &Arc<Telemetry>) -> Metrics {
+    let telemetry = Arc::clone(telemetry);
+    Arc::new(move || {
+        let mut response = Response::new(Body::from(telemetry.prometheus()));
+        response.headers_mut().insert(header::CONTENT_TYPE, PROMETHEUS);
+        Box::pin(std::future::ready(response))
+    })
 }

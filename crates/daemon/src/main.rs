@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use edgeplane_node::{Config, Node};
 use edgeplane_os::{dirs::StateDirs, limits, proc, signals};
+use edgeplane_telemetry::Telemetry;
 use edgeplane_types::NodeName;
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -63,10 +64,6 @@ struct Options {
     /// Send spans, logs and metrics to this collector, such as http://127.0.0.1:4318 [default: nowhere]
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
-
-    /// Measure also where nothing is exported, for whoever reads the metrics here
-    #[arg(long, env = "EDGEPLANE_METRICS")]
-    metrics: bool,
 
     /// What to log, such as `info` or `edgeplane_node=debug`
     #[arg(long, env = "EDGEPLANE_LOG", default_value = "info", value_name = "FILTER")]
@@ -119,7 +116,8 @@ fn main() -> ExitCode {
 fn run(options: Options) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&options.log).with_context(|| format!("`--log {}`", options.log))?;
     let is_audit = matches!(options.verb, Some(Verb::Audit { verb: AuditVerb::Verify }));
-    let measures = !is_audit && (options.metrics || options.otlp_endpoint.is_some());
+    // Whoever serves HTTP has `/metrics` there.
+    let measures = !is_audit && (options.http.is_served() || options.otlp_endpoint.is_some());
     // Before there is a runtime: the exporters block, and have threads of their own for it.
     let telemetry = match measures {
         true => Some(telemetry::start(options.otlp_endpoint.clone(), options.node_name.as_ref())),
@@ -144,7 +142,8 @@ fn run(options: Options) -> anyhow::Result<()> {
         tracing::warn!(%error, "cannot make room for open files");
     }
     let http = options.http.config()?;
-    let listeners = Listeners { mcp: options.mcp_listen.map(mcp::config), http };
+    let listeners =
+        Listeners { mcp: options.mcp_listen.map(mcp::config), http, telemetry: telemetry.clone() };
     let observer =
         telemetry.clone().map(|of| Arc::new(telemetry::Watch(of)) as Arc<dyn edgeplane_node::Observer>);
     let config = Config { observer, ..config(options)? };
@@ -209,6 +208,8 @@ fn config(options: Options) -> anyhow::Result<Config> {
 struct Listeners {
     mcp: Option<edgeplane_gateway::Config>,
     http: Option<edgeplane_gateway::Config>,
+    /// What is measured, for `/metrics`.
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 async fn serve(config: Config, listeners: Listeners) -> anyhow::Result<()> {
@@ -226,7 +227,8 @@ async fn serve(config: Config, listeners: Listeners) -> anyhow::Result<()> {
     if let Some(config) = listeners.http {
         let (end, ending) = oneshot::channel();
         let edge = node.edge();
-        let routes = move || http::routes(&edge);
+        let telemetry = listeners.telemetry;
+        let routes = move || http::routes(&edge, telemetry.as_ref());
         let served = listening::serve("the protocol over HTTP", config, routes, ending);
         listening.push((end, tokio::spawn(served)));
     }

@@ -89,7 +89,7 @@ fn pack_holds_what_the_record_says_and_no_secret() {
         (status("timeline"), status("turns"), status("routing")),
         ("exported", "not_applicable", "unsupported")
     );
-    assert_eq!(status("trace"), "missing_correlation");
+    assert_eq!(status("trace"), "exported");
     // Exactly what is stored, event by event.
     let path = format!("events/agent-{}.jsonl", node.get("one").status.identities.audit.agent_id);
     let text = String::from_utf8(files[&path].clone()).unwrap();

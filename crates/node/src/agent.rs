@@ -238,7 +238,6 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
     let handle = AgentHandle {
         id: birth.identity.id,
         name: birth.identity.name.clone(),
-        session_id: birth.identity.session_id,
         set: birth.identity.set,
         summary: watch,
         profile: its_profile,

@@ -182,6 +182,11 @@ impl Caller {
         self.speaks_for.as_ref().map(|user| &user.user_id)
     }
 
+    /// In whose name what it asks for happens: that of the user for whom it speaks, else its own.
+    pub(crate) fn in_name_of(&self) -> &SafeLabel {
+        self.user_id().unwrap_or(&self.principal)
+    }
+
     /// What tells its calls from those of others: the same on every connection and under the next daemon. None for those
     /// of whom it is not proven who they are.
     pub(crate) fn scope_of_keys(&self) -> Option<String> {

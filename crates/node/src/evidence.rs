@@ -197,10 +197,10 @@ fn select(
             Ok(Selection { agents: vec![row_of(id)?], ..Selection::default() })
         }
         PackScope::ThreadId(thread) => {
-            let found = all()?.into_iter().find(|row| row.session_id.as_bytes() == thread.as_bytes());
-            let row =
+            let found = reader.thread(thread).map_err(read)?;
+            let found =
                 found.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no thread {thread}")))?;
-            Ok(Selection { agents: vec![row], ..Selection::default() })
+            Ok(Selection { agents: vec![row_of(found.agent)?], ..Selection::default() })
         }
         PackScope::TurnId(turn) => {
             let id = replay::message_of(reader, *turn)?;

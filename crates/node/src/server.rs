@@ -139,7 +139,6 @@ pub(crate) async fn call_for_agent(
         "stream/subscribe",
         "stream/unsubscribe",
         "observe/tap.open",
-        "observe/tap.close",
         "runtime/agent.attach",
         "security/token.epoch",
     ];

@@ -93,7 +93,7 @@ pub(crate) fn begin(
         tracestate: beside(&context.tracestate, trace::tracestate),
         baggage: beside(&context.baggage, trace::baggage),
         thread_id: params.get("thread_id").and_then(Value::as_str).and_then(|text| text.parse().ok()),
-        ..fresh(shared, &caller.principal, known(method), from)
+        ..fresh(shared, caller.in_name_of(), known(method), from)
     })
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn own(
     causation: Option<MessageId>,
 ) -> Arc<TraceContext> {
     let from = causation.or(saying.reply_to).and_then(|id| of_message(shared, id));
-    Arc::new(fresh(shared, &caller.principal, operation(saying.ingress), from))
+    Arc::new(fresh(shared, caller.in_name_of(), operation(saying.ingress), from))
 }
 
 fn fresh(shared: &Shared, user: &SafeLabel, operation: &str, from: Option<Traceparent>) -> TraceContext {

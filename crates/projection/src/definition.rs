@@ -80,6 +80,8 @@ projections! {
         "Each rung that a message of an agent reached, and how that is known.";
     "evidence" 1 folds::evidence::Evidence, [Agent], folds::evidence::takes,
         "What of an agent's work can be checked by its digest.";
+    "trace.waterfall" 1 folds::waterfall::Waterfall, [Trace], folds::waterfall::takes,
+        "The spans of one trace, as its events say them, over all agents.";
     "audit.chain" 1 folds::audit::Audit, [Node, Agent], |_| true,
         "The place and hash of every event, and the newest of each stream.";
 }

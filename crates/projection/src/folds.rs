@@ -13,3 +13,4 @@ pub(crate) mod status;
 pub(crate) mod timeline;
 pub(crate) mod transcript;
 pub(crate) mod usage;
+pub(crate) mod waterfall;

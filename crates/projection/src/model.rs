@@ -4,7 +4,10 @@ mod shown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use edgeplane_types::{ActionId, Event, Fact, MessageId, ThreadId, Timestamp, TurnId, life::ExitStatus};
+use edgeplane_types::{
+    ActionId, Event, Fact, MessageId, SessionId, ThreadId, Timestamp, TurnId, fact::ThreadParent,
+    life::ExitStatus,
+};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use shown::Profile;
@@ -28,7 +31,7 @@ const REFS_MAX: usize = SHOWN_MAX;
 pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
-        "agent" | "message" | "turn" | "action" => true,
+        "agent" | "message" | "turn" | "action" | "thread" => true,
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),
@@ -58,9 +61,24 @@ struct Incident {
     turn: Option<TurnId>,
 }
 
+/// What a further thread was made as.
+#[derive(Debug, Serialize, Deserialize)]
+struct Made {
+    session: SessionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<ThreadParent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archived: Option<Timestamp>,
+}
+
 /// A thread as far as it is known.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Thread {
+    /// None: the first thread of its session, or one of which only turns are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made: Option<Made>,
     turns: BTreeMap<TurnId, TurnView>,
     /// The order in which they were met.
     order: VecDeque<TurnId>,
@@ -70,6 +88,9 @@ pub(crate) struct Thread {
     incidents: VecDeque<Incident>,
     incidents_more: u64,
     outputs: u64,
+    /// How often its history was cut.
+    #[serde(default)]
+    rolled_back: u64,
     last_output: Option<(TurnId, String, u64)>,
 }
 
@@ -95,6 +116,21 @@ impl Thread {
             self.turns.remove(&oldest);
             self.turns_more += 1;
         }
+    }
+
+    /// Takes turns out of what is shown: they are no part of the history any more.
+    fn roll_back(&mut self, removed: &[TurnId]) {
+        let removed: BTreeSet<&TurnId> = removed.iter().collect();
+        self.order.retain(|id| !removed.contains(id));
+        self.turns.retain(|id, _| !removed.contains(id));
+        if self.last_output.as_ref().is_some_and(|(turn, ..)| removed.contains(turn)) {
+            let newest = self.order.iter().rev().find_map(|id| {
+                let (digest, bytes) = self.turns.get(id)?.output.clone()?;
+                Some((*id, digest, bytes))
+            });
+            self.last_output = newest;
+        }
+        self.rolled_back += 1;
     }
 
     fn incident(&mut self, incident: Incident) {
@@ -137,6 +173,8 @@ pub(crate) struct Model {
 pub(crate) struct Followed {
     /// A thread that was not known.
     pub(crate) thread: Option<ThreadId>,
+    /// A thread of which something else was said.
+    pub(crate) touched: Option<ThreadId>,
     /// The turn that moved.
     pub(crate) change: Option<Change>,
     /// The turns that ended with their epoch.
@@ -211,6 +249,10 @@ impl Model {
             | Fact::SessionFailed { reason, .. }
             | Fact::RecordingGap { reason, .. } => self.incident(event, None, reason.clone()),
             Fact::RecordingSealed { digest, .. } => self.evidence(digest),
+            Fact::ThreadCreated(_)
+            | Fact::ThreadUpdated(_)
+            | Fact::ThreadArchived(_)
+            | Fact::ThreadRolledBack(_) => self.thread(event, &mut followed),
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 followed.action = self.open.follow(&event.fact);
                 self.action(event);
@@ -282,6 +324,44 @@ impl Model {
         turn.output = Some((output_digest.clone(), *output_bytes));
         turn.ended = Some(event.ts);
         self.evidence(output_digest);
+    }
+
+    /// Takes in what is said of a thread as a whole.
+    fn thread(&mut self, event: &Event, followed: &mut Followed) {
+        let id = match &event.fact {
+            Fact::ThreadCreated(created) => {
+                followed.thread = Some(created.thread_id);
+                self.threads.entry(created.thread_id).or_default().made = Some(Made {
+                    session: created.session_id,
+                    title: created.title.clone(),
+                    parent: created.parent,
+                    archived: None,
+                });
+                return;
+            }
+            Fact::ThreadUpdated(updated) => {
+                if let Some(made) = self.made(updated.thread_id) {
+                    made.title.clone_from(&updated.title);
+                }
+                updated.thread_id
+            }
+            Fact::ThreadArchived(archived) => {
+                if let Some(made) = self.made(archived.thread_id) {
+                    made.archived = Some(event.ts);
+                }
+                archived.thread_id
+            }
+            Fact::ThreadRolledBack(cut) => {
+                self.threads.entry(cut.thread_id).or_default().roll_back(&cut.removed);
+                cut.thread_id
+            }
+            _ => return,
+        };
+        followed.touched = Some(id);
+    }
+
+    fn made(&mut self, id: ThreadId) -> Option<&mut Made> {
+        self.threads.get_mut(&id)?.made.as_mut()
     }
 
     fn action(&mut self, event: &Event) {

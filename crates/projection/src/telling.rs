@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
-        "message" | "turn" | "item" | "usage" | "file" | "command" | "action" | "answer" => true,
+        "message" | "turn" | "item" | "usage" | "file" | "command" | "action" | "answer" | "thread" => true,
         "session" => matches!(name, "opened" | "failed" | "closing"),
         "agent" => matches!(name, "declared" | "started" | "start_failed" | "exited"),
         _ => false,
@@ -54,6 +54,10 @@ impl Teller {
             | Fact::SessionOpened { .. }
             | Fact::SessionFailed { .. }
             | Fact::SessionClosing { .. } => self.of_session(step, reader),
+            Fact::ThreadCreated(_)
+            | Fact::ThreadUpdated(_)
+            | Fact::ThreadArchived(_)
+            | Fact::ThreadRolledBack(_) => self.of_thread(step, reader),
             _ => self.of_turn(step, reader, change),
         }
         change
@@ -110,6 +114,39 @@ impl Teller {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Where a thread begins, what is not part of its history any more, and where it ends.
+    fn of_thread(&self, step: &mut Step<'_>, reader: &impl Reader) {
+        let (thread, kind, payload) = match step.fact() {
+            Fact::ThreadCreated(created) => {
+                let payload = Object::new()
+                    .maybe("title", created.title.as_ref())
+                    .maybe("parent", created.parent.as_ref().map(|parent| &parent.thread_id))
+                    .maybe("through", created.parent.as_ref().and_then(|parent| parent.through.as_ref()));
+                (created.thread_id, "thread.created", payload)
+            }
+            Fact::ThreadUpdated(updated) => {
+                let payload = Object::new().maybe("title", updated.title.as_ref());
+                (updated.thread_id, "thread.updated", payload)
+            }
+            Fact::ThreadArchived(archived) => {
+                (archived.thread_id, "thread.archived", Object::new().put("reason", &archived.reason))
+            }
+            Fact::ThreadRolledBack(cut) => {
+                let payload = Object::new()
+                    .maybe("to_turn", cut.to_turn.as_ref())
+                    .put("removed", &cut.removed)
+                    .put("surviving", &cut.surviving)
+                    .put("reason", &cut.reason);
+                (cut.thread_id, "thread.rolled_back", payload)
+            }
+            _ => return,
+        };
+        let ids = Ids { thread_id: Some(thread), ..self.turns.ids(None) };
+        if reader.wants(&ids, false) {
+            self.say(step, kind, ids, payload.done());
         }
     }
 

@@ -7,6 +7,7 @@ mod calls;
 mod command;
 mod events;
 mod fleet;
+mod folds;
 mod idle;
 mod keys;
 mod launch;
@@ -37,4 +38,5 @@ pub(crate) const GROUPS: &[Group] = &[
     accept::GROUP,
     sessions::GROUP,
     streams::GROUP,
+    folds::GROUP,
 ];

@@ -51,6 +51,7 @@ pub(super) fn page(methods: &[Method]) -> anyhow::Result<String> {
         collect(&mut types, method.result_schema())?;
     }
     let context = edgeplane_wire::catalogue::notices::context_schema();
+    collect(&mut types, context.clone())?;
     types.insert("RequestContext".to_owned(), context);
     page.push_str("\n## Types\n");
     for (name, schema) in &types {

@@ -2427,6 +2427,7 @@ class SecurityToken(Group):
         scopes: List[t.Scope],
         roles: Optional[List[t.SafeLabel]] = None,
         expires_in_ms: Optional[int] = None,
+        remote: Optional[bool] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.CreateResult:
         """Makes a token for a person or a program.
@@ -2440,9 +2441,10 @@ class SecurityToken(Group):
         :param scopes: What its bearer may do.
         :param roles: Roles in which its bearer decides pending actions.
         :param expires_in_ms: Milliseconds until it is worth nothing; left out: until it is revoked.
+        :param remote: Whether that of a person also counts where the kernel says nothing of its bearer: over a network connection. Whoever finds it is then that person, an agent of this machine, too.
         """
         required: Dict[str, Any] = {"principal": principal, "kind": kind, "scopes": scopes}
-        optional: Dict[str, Any] = {"roles": roles, "expires_in_ms": expires_in_ms}
+        optional: Dict[str, Any] = {"roles": roles, "expires_in_ms": expires_in_ms, "remote": remote}
         result = self._call("security/token.create", required, optional, ctx, "again")
         return cast(t.CreateResult, result)
 

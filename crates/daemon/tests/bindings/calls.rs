@@ -84,6 +84,30 @@ fn message_is_one_request() {
     assert_eq!((answer.status(), answer.error_name()), (400, "parse_error".into()));
 }
 
+/// Proves BIND-061.
+#[test]
+fn metrics_are_given_to_readers_as_prometheus_reads_them() {
+    let (node, access) = listening();
+    let mut client = Client::new(&access);
+    assert_eq!(client.post("/v1/core/health", &json!({})).status(), 200);
+    let answer = client.ask("GET /metrics", &[], b"");
+    let kind = answer.head.header("content-type").unwrap();
+    assert_eq!((answer.status(), kind), (200, "text/plain; version=0.0.4; charset=utf-8"));
+    let text = String::from_utf8(answer.body).unwrap();
+    let counted = text.lines().find(|line| {
+        line.starts_with("rpc_server_call_duration_seconds_count") && line.contains("core/health")
+    });
+    let count: f64 = counted.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(count >= 1.0, "{text}");
+    assert!(!text.contains(&access.token) && !text.contains("reports"), "{text}");
+
+    let writer = node.token("writer", TokenKind::Service, &[Scope::Signal], &[]);
+    let answer = Client::new(&node.access(&writer.token)).ask("GET /metrics", &[], b"");
+    assert_eq!((answer.status(), answer.error_name()), (403, "permission_denied".into()));
+    let answer = client.ask("GET /metrics", &[("Authorization", "")], b"");
+    assert_eq!((answer.status(), answer.error_name()), (401, "unauthenticated".into()));
+}
+
 /// Proves BIND-005.
 #[test]
 fn token_that_counts_no_more_is_refused_at_once() {
@@ -256,11 +280,13 @@ fn anybody_may_ask_whether_the_node_serves_and_no_more() {
     let mut client = Client::new(&access);
     let answer = client.ask("GET /healthz", &[("Authorization", "")], b"");
     assert_eq!((answer.status(), answer.body.len()), (200, 0));
-    for line in ["POST /v1/core/health", "POST /v1/rpc", "GET /v1/stream", "GET /v1/ws", "POST /mcp"] {
+    let guarded =
+        ["POST /v1/core/health", "POST /v1/rpc", "GET /v1/stream", "GET /v1/ws", "GET /metrics", "POST /mcp"];
+    for line in guarded {
         assert_eq!(refusal(&access, line, &[("Authorization", "")], b"{}").0, 401, "{line}");
     }
     // Where nothing is there is nothing; the edge for agents is there as well.
-    assert_eq!(refusal(&access, "GET /metrics", &[], b""), (404, "not_found".into()));
+    assert_eq!(refusal(&access, "GET /numbers", &[], b""), (404, "not_found".into()));
     let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
     } });

@@ -18,7 +18,6 @@ fn context_is_bounded_and_read_whole() {
         json!({ "request_id": long }),
         json!({ "idempotency_key": "" }),
         json!({ "idempotency_key": long }),
-        json!({ "traceparent": longer }),
         json!({ "principal": {} }),
         json!({ "principal": { "user_id": "a b" } }),
         json!({ "principal": { "user_id": "ann", "claims_ref": longer } }),

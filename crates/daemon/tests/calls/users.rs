@@ -15,7 +15,7 @@ fn words(text: &str) -> Value {
     json!({ "agent": "shell", "parts": [{ "type": "text", "text": text }] })
 }
 
-/// Proves CALL-010, CALL-014.
+/// Proves CALL-010, CALL-014, PROT-005.
 #[test]
 fn service_credential_without_delegation_cannot_act_for_a_user() {
     let node = listening("shell");
@@ -58,7 +58,7 @@ fn service_credential_without_delegation_cannot_act_for_a_user() {
     );
 }
 
-/// Proves CALL-011.
+/// Proves CALL-011, PROT-005.
 #[test]
 fn user_scope_cannot_reach_service_only_methods() {
     let node = listening("shell");

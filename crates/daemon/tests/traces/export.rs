@@ -18,7 +18,7 @@ fn node(collector: &Collector) -> Node {
     Node::start_with(NodeOptions { env, ..NodeOptions::default() })
 }
 
-/// Proves TRACE-013, TRACE-018.
+/// Proves TRACE-013, TRACE-018, PROT-002.
 #[test]
 fn one_query_by_trace_rebuilds_the_whole_path() {
     let collector = Collector::start();

@@ -55,7 +55,7 @@ fn quick_turn_is_healthy_and_its_parts_are_shown() {
     assert_eq!(error.name().as_str(), "not_found");
 }
 
-/// Proves TRACE-010, TRACE-011.
+/// Proves TRACE-010, TRACE-011, PROT-007.
 #[test]
 fn waiting_for_a_busy_agent_is_queue_wait() {
     let node = Node::start();
@@ -73,7 +73,7 @@ fn waiting_for_a_busy_agent_is_queue_wait() {
     assert!(wait["attributes"]["rt.waits_for.message.id"].as_str().unwrap().starts_with("msg_"));
 }
 
-/// Proves TRACE-010, TRACE-011.
+/// Proves TRACE-010, TRACE-011, PROT-007.
 #[test]
 fn waiting_for_leave_is_approval_wait() {
     let node = Node::start();
@@ -102,7 +102,7 @@ fn waiting_for_leave_is_approval_wait() {
     assert_eq!((&tool["name"], &tool["status"]), (&json!("execute_tool write out.txt"), &json!("ok")));
 }
 
-/// Proves TRACE-010, TRACE-011.
+/// Proves TRACE-010, TRACE-011, PROT-007.
 #[test]
 fn waiting_for_a_program_that_does_not_run_is_runtime_delay() {
     let node = Node::start();
@@ -139,7 +139,7 @@ fn waiting_for_a_program_that_does_not_run_is_runtime_delay() {
     assert!(turn["reason"].as_str().unwrap().contains("ended with exit code 3"), "{turn}");
 }
 
-/// Proves TRACE-010, TRACE-012.
+/// Proves TRACE-010, TRACE-012, PROT-007.
 #[test]
 fn turn_without_a_sign_of_life_is_inference_timeout() {
     let node = Node::start();
@@ -153,7 +153,7 @@ fn turn_without_a_sign_of_life_is_inference_timeout() {
     assert!(quiet["ms"].as_u64().unwrap() >= 1_200, "{quiet}");
 }
 
-/// Proves TRACE-010, TRACE-015.
+/// Proves TRACE-010, TRACE-015, PROT-007.
 #[test]
 fn what_the_record_does_not_know_is_replay_gap() {
     let node = Node::start();

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use edgeplane_driver::hooks::HookKind;
 use edgeplane_manifest::Manifest;
 use edgeplane_store::ActionRow;
-use edgeplane_types::{
-    AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId, SessionId,
-};
+use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId};
 use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult, RetirementPlan},
@@ -43,7 +41,6 @@ pub(crate) struct Summary {
 pub(crate) struct AgentHandle {
     pub(crate) id: AgentId,
     pub(crate) name: AgentName,
-    pub(crate) session_id: SessionId,
     /// The set whose replica it is.
     pub(crate) set: Option<AgentId>,
     pub(crate) summary: watch::Receiver<Summary>,

@@ -139,7 +139,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// The subject that a target names. Threads beyond the first of a session will be looked up here.
+/// The subject that a target names.
 fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
     let node = Subject { node: Some(shared.identity.id), ..Subject::default() };
     let id = target.id.as_deref();
@@ -161,9 +161,9 @@ fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
         }
         TargetKind::Thread => {
             let id: ThreadId = parsed(target, named()?)?;
-            // The first thread of a session has its UUID.
-            let session = SessionId::from_bytes(*id.as_bytes());
-            let row = shared.record.look_up(|reader| reader.agent_by_session(&session))?;
+            let thread =
+                shared.record.look_up(|reader| reader.thread(&id))?.ok_or_else(|| missing(target))?;
+            let row = shared.record.look_up(|reader| reader.agent_by_id(&thread.agent))?;
             let row = row.ok_or_else(|| missing(target))?;
             Subject { target: target.clone(), thread: Some(id), ..of_agent(node, &row) }
         }

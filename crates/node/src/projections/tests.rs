@@ -89,9 +89,9 @@ impl Recorded {
             TargetKind::Session => session.to_string(),
             TargetKind::Thread => life.threads[0].to_string(),
             TargetKind::Turn => edgeplane_projection::turn_of(turn).to_string(),
-            TargetKind::Trace => "0".repeat(32),
+            TargetKind::Trace => lives::traces::trace_id(0).to_string(),
         };
-        let is_node = kind == TargetKind::Node;
+        let is_node = matches!(kind, TargetKind::Node | TargetKind::Trace);
         let subject = Subject {
             target: Target { kind, id: Some(id) },
             node: Some(self.world.node),
@@ -99,7 +99,7 @@ impl Recorded {
             session: (!is_node).then_some(session),
             thread: (kind == TargetKind::Thread).then_some(life.threads[0]),
             turn: (kind == TargetKind::Turn).then_some(turn),
-            ..Subject::default()
+            trace: (kind == TargetKind::Trace).then(|| lives::traces::trace_id(0).to_string()),
         };
         let stream = (!is_node).then_some(StreamName::Agent(life.agent));
         Source { kind: Kind::Fold(definition), subject, stream }
@@ -149,7 +149,7 @@ fn in_pieces(
     }
 }
 
-/// Proves STRM-025.
+/// Proves STRM-025, PROT-004.
 #[test]
 fn however_a_record_is_cut_the_digest_is_the_same() {
     let events = std::env::var("EDGEPLANE_FOLD_EVENTS").map_or(EVENTS, |text| text.parse().unwrap());

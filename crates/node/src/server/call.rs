@@ -14,7 +14,7 @@ mod selectors;
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use edgeplane_types::{ErrorName, error::Effect};
+use edgeplane_types::{ErrorName, TraceId, error::Effect};
 use edgeplane_wire::{
     catalogue::{self, MethodEffect, Request},
     rpc::{RequestContext, RpcError},
@@ -44,18 +44,25 @@ pub(super) async fn request(
     session.effect = Arc::default();
     session.replayed = Arc::default();
     let opened = open(&mut params);
+    let mut of = None;
     let outcome = match &opened.context {
         Ok(context) => {
             let context = context.clone().unwrap_or_default();
             let shared = Arc::clone(&session.shared);
+            // First, so that the trace says for whom it is.
+            let spoken = context::check(&context).and_then(|()| principal::act(&mut session, &context));
             let trace = trace::begin(&shared, &session.caller, method, &context, &params);
+            of = Some(trace.traceparent.trace_id);
             // On the heap: what a method needs would else stand on the stack of each that awaits it.
-            let serving = Box::pin(surrounded(&mut session, method, params, &context));
+            let serving = Box::pin(async {
+                spoken?;
+                surrounded(&session, method, params, &context).await
+            });
             trace::serve(&shared, trace, serving).await
         }
         Err(error) => Err(error.clone()),
     };
-    finish(&session, method, opened, outcome)
+    finish(&session, (method, of), opened, outcome)
 }
 
 /// A request whose context was taken off its parameters.
@@ -71,16 +78,16 @@ pub(super) fn open(params: &mut Value) -> Opened {
     Opened { context, named }
 }
 
-/// Puts around an outcome what every answer has.
+/// Puts around an outcome what every answer has. `of`: the method, and the trace that the request belongs to.
 pub(super) fn finish(
     session: &Session,
-    method: &str,
+    (method, of): (&str, Option<TraceId>),
     opened: Opened,
     outcome: Result<Box<RawValue>, RpcError>,
 ) -> Result<Box<RawValue>, RpcError> {
     match outcome {
         Ok(result) => Ok(match opened.context {
-            Ok(Some(context)) => meta::spliced(session, &context, result),
+            Ok(Some(context)) => meta::spliced(session, &context, of, result),
             Ok(None) | Err(_) => result,
         }),
         Err(error) => Err(failure::complete(session, method, opened.named, error)),
@@ -103,13 +110,11 @@ pub(super) fn check_context(context: &RequestContext) -> Result<(), RpcError> {
 }
 
 async fn surrounded(
-    session: &mut Session,
+    session: &Session,
     method: &str,
     mut params: Value,
     context: &RequestContext,
 ) -> Result<Box<RawValue>, RpcError> {
-    context::check(context)?;
-    principal::act(session, context)?;
     // Before the parameters are read: whoever may not call it learns nothing of what it takes.
     dispatch::check_audience(session, method)?;
     let own_key = once::put_own_key(&session.caller, method, &mut params, context.idempotency_key.as_deref());

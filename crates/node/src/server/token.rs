@@ -39,7 +39,7 @@ pub(super) async fn show(
         }
         Err(error) => Err(error.clone()),
     };
-    call::finish(session, CoreInitialize::NAME, opened, greeting)
+    call::finish(session, (CoreInitialize::NAME, None), opened, greeting)
 }
 
 async fn greeted(

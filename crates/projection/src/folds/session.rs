@@ -43,6 +43,12 @@ impl Fold for Snapshot {
             let ids = Ids { thread_id: Some(thread), ..self.model.turns.ids(None) };
             step.say("thread.created", ids, payload);
         }
+        if let Some(thread) = followed.touched {
+            let payload =
+                Object::new().put("because", because).put("status", self.model.thread_status(thread)).done();
+            let ids = Ids { thread_id: Some(thread), ..self.model.turns.ids(None) };
+            step.say("thread.changed", ids, payload);
+        }
         for change in followed.cut.iter().chain(&followed.change) {
             if change.was == Some(change.now) && !change.put {
                 continue;
@@ -86,13 +92,13 @@ impl Fold for ReadModel {
     }
 
     fn fold(&mut self, step: &mut Step<'_>) {
-        self.model.follow(step.event());
+        let followed = self.model.follow(step.event());
         let Some(thread) = self.id() else { return };
         let Some((status, active, queued, pending)) = self.model.summary(thread) else { return };
         let is_same = self.last.as_ref().is_some_and(|last| {
             (last.0.as_str(), last.1, last.2, last.3) == (status, active, queued, pending)
         });
-        if is_same {
+        if is_same && followed.touched != Some(thread) && followed.thread != Some(thread) {
             return;
         }
         self.last = Some((status.to_owned(), active, queued, pending));

@@ -23,6 +23,7 @@ impl Model {
             Phase::Retired => "completed",
             Phase::Unobservable => "unknown",
             Phase::Failed | Phase::Quarantined => "failed",
+            _ if thread.is_archived() && !runs => "completed",
             Phase::Frozen if runs => "blocked",
             _ if waits_for_person => "blocked",
             _ if runs => "running",
@@ -65,6 +66,9 @@ impl Model {
             "sandboxState": { "status": "unknown", "reason": "not recorded" },
             "modelRouting": { "status": "unavailable", "reason": "the program chooses its model" },
         });
+        if let Some(object) = view.as_object_mut() {
+            thread.describe(object);
+        }
         if let (Some(active), Some(object)) = (thread.running.last(), view.as_object_mut()) {
             object.insert("activeTurnId".to_owned(), json!(active));
         }
@@ -106,6 +110,30 @@ impl Model {
 
     fn environment(&self) -> Value {
         json!({ "agent": self.life.name, "phase": self.life.phase, "epoch": self.life.epoch })
+    }
+}
+
+impl Thread {
+    fn is_archived(&self) -> bool {
+        self.made.as_ref().is_some_and(|made| made.archived.is_some())
+    }
+
+    /// What it was made as, and whether its history was cut.
+    fn describe(&self, view: &mut Map<String, Value>) {
+        if self.rolled_back > 0 {
+            view.insert("rolledBack".to_owned(), json!(self.rolled_back));
+        }
+        let Some(made) = &self.made else { return };
+        view.insert("sessionId".to_owned(), json!(made.session));
+        if let Some(title) = &made.title {
+            view.insert("title".to_owned(), json!(title));
+        }
+        if let Some(parent) = &made.parent {
+            view.insert("parent".to_owned(), json!(parent));
+        }
+        if let Some(archived) = made.archived {
+            view.insert("archivedAt".to_owned(), json!(archived));
+        }
     }
 }
 

@@ -5,13 +5,17 @@
 
 #[path = "lives/managed.rs"]
 mod managed;
+#[path = "lives/traces.rs"]
+pub(crate) mod traces;
+
+use std::collections::BTreeMap;
 
 use edgeplane_proof::digest;
 use edgeplane_types::{
     ActionId, AgentId, Authority, Channel, Desired, Epoch, Event, EventId, Evidence, Fact, Generation,
     ItemId, MessageId, NodeId, ProcessId, SafeLabel, SessionId, StreamName, ThreadId, Timestamp, TurnId,
     decision::{Action, ActionKind, ActionOutcome, Choice, Verdict},
-    fact::Actor,
+    fact::{Actor, ThreadCreated, ThreadParent},
     life::ExitStatus,
     message::{Assurance, DeliveryMode, Envelope, Ingress, Priority, Proof, Source},
 };
@@ -147,13 +151,14 @@ impl World {
         self.pos += 1;
         let id = self.id(EventId::from_parts);
         let cause = self.last.filter(|_| self.pos.is_multiple_of(3));
-        let event = Event { id, stream, seq, ts: self.at, actor, cause, consumed: None, trace: None, fact };
+        let trace = traces::trace_of(&fact).map(Box::new);
+        let event = Event { id, stream, seq, ts: self.at, actor, cause, consumed: None, trace, fact };
         self.last = Some(id);
         let hash = format!("{:064x}", self.pos);
         self.record.push(Stored { pos: self.pos, hash, event });
     }
 
-    fn add(&mut self, which: usize, fact: Fact) {
+    pub(crate) fn add(&mut self, which: usize, fact: Fact) {
         let life = &mut self.lives[which];
         life.seq += 1;
         let (stream, seq) = (StreamName::Agent(life.agent), life.seq);
@@ -198,6 +203,18 @@ impl World {
             set: None,
         };
         self.add(which, fact);
+        let (first, further) = (self.lives[which].threads[0], self.lives[which].threads[1..].to_vec());
+        for thread_id in further {
+            let parent = ThreadParent { agent_id: agent, thread_id: first, through: None };
+            let created = ThreadCreated {
+                thread_id,
+                session_id: session,
+                title: Some("another".to_owned()),
+                labels: BTreeMap::new(),
+                parent: self.chance.one_in(2).then_some(parent),
+            };
+            self.add(which, Fact::ThreadCreated(created));
+        }
         self.add(which, Fact::AgentInstalled { generation: Generation(1), steps: 2 });
     }
 

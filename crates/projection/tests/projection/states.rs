@@ -1,12 +1,17 @@
 //! What the states say, after short lives that are written out.
 
 use edgeplane_projection::{Running, Subject, find};
-use edgeplane_types::{Fact, Rung, StreamName};
+use std::collections::{BTreeMap, BTreeSet};
+
+use edgeplane_types::{
+    Epoch, Fact, Rung, StreamName, TurnId,
+    fact::{ThreadArchived, ThreadRolledBack, ThreadUpdated},
+};
 use serde_json::Value;
 
 use crate::{
-    lives::{World, world},
-    support::{agents, input, of_agent, of_node, of_session, of_thread, run},
+    lives::{World, traces::trace_id, world},
+    support::{agents, input, of_agent, of_node, of_session, of_thread, of_trace, run},
 };
 
 fn state(name: &str, subject: &Subject, world: &World) -> Value {
@@ -183,4 +188,98 @@ fn governance_counts_refusals() {
     let counted: u64 = governance["refused_by"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(counted, refused);
     assert!(refused > 0 && !governance["rules_in_force"].is_null());
+}
+
+/// Proves PROJ-025.
+#[test]
+fn thread_is_what_was_said_of_it_and_what_is_left_of_its_history() {
+    let mut world = world(7, 1, 900, false);
+    let of = agents(&world)[0];
+    let thread = world.lives[0].threads[1];
+    let view = |world: &World| state("thread.read_model", &of_thread(world, of, thread), world);
+    let shown = |view: &Value| -> Vec<String> {
+        let turns = view["turns"].as_array().unwrap().iter();
+        turns.map(|turn| turn["turnId"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = view(&world);
+    let turns = shown(&before);
+    assert!(turns.len() >= 3 && before["outputs"][0]["turnId"].is_string(), "{before:#}");
+    assert_eq!((&before["title"], before.get("archivedAt")), (&Value::from("another"), None));
+
+    let last = before["outputs"][0]["turnId"].as_str().unwrap().to_owned();
+    let cut = turns.iter().position(|turn| *turn == last).unwrap();
+    let removed: Vec<TurnId> = turns[cut..].iter().map(|turn| turn.parse().unwrap()).collect();
+    let rolled_back = ThreadRolledBack {
+        thread_id: thread,
+        epoch: Epoch(1),
+        to_turn: cut.checked_sub(1).map(|at| turns[at].parse().unwrap()),
+        removed: removed.clone(),
+        surviving: u64::try_from(cut).unwrap(),
+        reason: "wrong way".to_owned(),
+    };
+    world.add(0, Fact::ThreadRolledBack(rolled_back));
+    let updated =
+        ThreadUpdated { thread_id: thread, title: Some("renamed".to_owned()), labels: BTreeMap::new() };
+    world.add(0, Fact::ThreadUpdated(updated));
+    world.add(0, Fact::ThreadArchived(ThreadArchived { thread_id: thread, reason: "done".to_owned() }));
+
+    let after = view(&world);
+    assert_eq!(shown(&after), turns[..cut]);
+    assert_ne!(after["outputs"][0]["turnId"], Value::from(last));
+    assert_eq!((&after["title"], &after["rolledBack"]), (&Value::from("renamed"), &Value::from(1)));
+    assert!(after["archivedAt"].is_string(), "{after:#}");
+    let snapshot = state("session.snapshot", &of_session(&world, of), &world);
+    let in_session = snapshot["threads"].as_array().unwrap().iter();
+    assert!(in_session.into_iter().any(|other| *other == after), "{snapshot:#}");
+
+    let (_, said) = run(find("thread.transcript").unwrap(), &of_thread(&world, of, thread), &world.record);
+    let told = said.iter().map(|one| one.entry.kind).filter(|kind| kind.starts_with("thread."));
+    let expected = ["thread.created", "thread.rolled_back", "thread.updated", "thread.archived"];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    // Those of another thread say nothing here.
+    let main = world.lives[0].threads[0];
+    let (_, said) = run(find("thread.transcript").unwrap(), &of_thread(&world, of, main), &world.record);
+    assert!(said.iter().all(|one| !one.entry.kind.starts_with("thread.")));
+}
+
+/// Proves PROJ-026.
+#[test]
+fn waterfall_has_each_request_and_turn_of_its_trace_and_no_other() {
+    let world = world(11, 3, 900, false);
+    let waterfall = state("trace.waterfall", &of_trace(&world), &world);
+    let mut spans = BTreeMap::new();
+    let (mut turns, mut accepted) = (BTreeMap::new(), BTreeSet::new());
+    for stored in &world.record {
+        let event = &stored.event;
+        let Some(message) = event.fact.message_id() else { continue };
+        let named = event.trace.as_ref().map(|trace| (trace.traceparent.trace_id, trace.traceparent.span_id));
+        if matches!(event.fact, Fact::MessageAccepted { .. }) {
+            accepted.insert(message.to_string());
+        }
+        let span = match named {
+            Some((trace, span)) if trace == trace_id(0) => {
+                turns.insert(message, span);
+                Some(span)
+            }
+            Some(_) => None,
+            None => turns.get(&message).copied(),
+        };
+        if let Some(span) = span {
+            let found = spans.entry(span.to_string()).or_insert((event.ts, event.ts, 0));
+            (found.1, found.2) = (event.ts, found.2 + 1);
+        }
+    }
+    let shown = waterfall["spans"].as_array().unwrap();
+    assert!(spans.len() > 20 && shown.len() == spans.len(), "{} of {}", shown.len(), spans.len());
+    for span in shown {
+        let (begin, end, events) = &spans[span["span_id"].as_str().unwrap()];
+        assert_eq!(
+            (&span["began_at"], &span["last_at"], &span["events"]),
+            (&serde_json::json!(begin), &serde_json::json!(end), &Value::from(*events)),
+        );
+        let asked = accepted.contains(span["message_id"].as_str().unwrap());
+        assert!(!asked || span["parent"].as_str().is_none_or(|parent| spans.contains_key(parent)), "{span}");
+    }
+    assert!(shown.iter().filter(|span| span["parent"].is_string()).count() > 5);
+    assert!(shown.iter().any(|span| span["status"] == "ended") && waterfall["more"] == 0);
 }

@@ -4,7 +4,7 @@ use edgeplane_projection::{Definition, Input, Numbered, PROJECTIONS, Running, Su
 use edgeplane_types::{AgentId, Fact, MessageId, SessionId, StreamName, ThreadId};
 use edgeplane_wire::api::stream::{Target, TargetKind};
 
-use crate::lives::{Stored, World};
+use crate::lives::{Stored, World, traces::trace_id};
 
 pub(crate) fn input(stored: &Stored) -> Input<'_> {
     Input { pos: stored.pos, hash: &stored.hash, event: &stored.event }
@@ -29,6 +29,11 @@ fn target(kind: TargetKind, id: Option<String>) -> Target {
 
 pub(crate) fn of_node(world: &World) -> Subject {
     Subject { target: target(TargetKind::Node, None), node: Some(world.node), ..Subject::default() }
+}
+
+pub(crate) fn of_trace(world: &World) -> Subject {
+    let id = trace_id(0).to_string();
+    Subject { target: target(TargetKind::Trace, Some(id.clone())), trace: Some(id), ..of_node(world) }
 }
 
 pub(crate) fn of_agent(world: &World, (agent, session): (AgentId, SessionId)) -> Subject {
@@ -96,7 +101,7 @@ pub(crate) fn all(world: &World) -> Vec<(&'static Definition, Subject)> {
                 TargetKind::Session => Some(of_session(world, of)),
                 TargetKind::Thread => threads(world, of).last().map(|thread| of_thread(world, of, *thread)),
                 TargetKind::Turn => message.map(|message| of_turn(world, of, message)),
-                TargetKind::Trace => None,
+                TargetKind::Trace => Some(of_trace(world)),
             };
             all.extend(subject.map(|subject| (definition, subject)));
         }

@@ -27,8 +27,7 @@ pub(crate) const GROUP: Group = Group {
     how: "An agent that is stopped, and writes to its memory by the operator, each one event. Catching up: \
           `stream/subscribe` to the node's log from the start over the unix socket, from the request to the last line; \
           reference: the same bytes through a pair of unix sockets between two threads, and the store's own reader over \
-          the same rows (`record_bench scan`). Folds: `stream/projection.rebuild`, as the node measures it, the slowest \
-          projection of the node and of the agent. Subscribers: 1,000 connections, each following the node's log; from \
+          the same rows (`record_bench scan`). Subscribers: 1,000 connections, each following the node's log; from \
           before a write is sent to when the last of them has its line. Stalled: the same for one subscriber, beside as \
           many that never read and have missed thousands of events.",
     run,
@@ -36,9 +35,6 @@ pub(crate) const GROUP: Group = Group {
 
 /// Least events a second behind a cursor.
 const REACH_BEHIND: f64 = 200_000.0;
-
-/// Least events a second of a fold.
-const REACH_FOLD: f64 = 100_000.0;
 
 /// Most milliseconds until the last of the subscribers has an event.
 const REACH_LAST_MS: f64 = 100.0;
@@ -59,7 +55,7 @@ fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     node.apply(&manifest("a", "terminal", &["/bin/cat"], &["run: stopped"]))?;
     let events = bench.times(200_000, 5_000);
     write(&node, events)?;
-    let mut rows = vec![behind(bench, &node)?, folds(bench, &node)?, last_of_many(bench, &node)?];
+    let mut rows = vec![behind(bench, &node)?, last_of_many(bench, &node)?];
     rows.push(stalled(bench, &node)?);
     node.abandon()?;
     Ok(rows)
@@ -147,7 +143,7 @@ fn copied(bytes: &[u8]) -> anyhow::Result<u64> {
 }
 
 /// What the store's reader does alone over the node's record.
-fn scanned(bench: &Bench, node: &Node) -> anyhow::Result<Samples> {
+pub(super) fn scanned(bench: &Bench, node: &Node) -> anyhow::Result<Samples> {
     let mut found = Vec::new();
     for _ in 0..bench.times(5, 1) {
         let output = Command::new(&bench.binaries.record_bench)
@@ -164,43 +160,6 @@ fn scanned(bench: &Bench, node: &Node) -> anyhow::Result<Samples> {
         found.push(line["events_per_s"].as_f64().context("no rate")?);
     }
     Ok(Samples::new(found))
-}
-
-fn folds(bench: &Bench, node: &Node) -> anyhow::Result<Row> {
-    let mut connection = node.connect()?;
-    let kinds = connection.call("stream/projection.list", json!({}))?;
-    let kinds = kinds["items"].as_array().cloned().unwrap_or_default();
-    let mut slowest: Option<(String, Vec<f64>)> = None;
-    for kind in &kinds {
-        let name = kind["name"].as_str().unwrap_or_default();
-        let targets = kind["targets"].as_array().cloned().unwrap_or_default();
-        let target = [json!({ "kind": "node" }), json!({ "kind": "agent", "id": "a" })]
-            .into_iter()
-            .find(|target| targets.contains(&target["kind"]));
-        let Some(target) = target.filter(|_| name != "log") else { continue };
-        let mut rates = Vec::new();
-        for _ in 0..bench.times(3, 1) {
-            let params = json!({ "projection": name, "target": target });
-            let result = connection.call("stream/projection.rebuild", params)?;
-            ensure!(result["items"][0]["equal"] == true, "{name} differs: {result}");
-            rates.push(result["items"][0]["events_per_s"].as_f64().context("no rate")?);
-        }
-        let median = Samples::new(rates.clone()).p50();
-        if slowest.as_ref().is_none_or(|(_, found)| Samples::new(found.clone()).p50() > median) {
-            slowest = Some((name.to_owned(), rates));
-        }
-    }
-    let (name, rates) = slowest.context("there is no projection")?;
-    let ours = Samples::new(rates);
-    let scans = scanned(bench, node)?;
-    Ok(Row::rate(
-        format!("rebuilding the slowest of {} projections, `{name}`", kinds.len().saturating_sub(1)),
-        "events/s",
-        &ours,
-    )
-    .reference("the store's reader", &scans)
-    .against("the store's reader", scans.p50())
-    .reach(format!("≥ {}", digits(REACH_FOLD)), ours.p50() >= REACH_FOLD))
 }
 
 /// A follower of the node's log that is read without waiting.

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Longest name of a request and longest key against doing it twice, in bytes.
 const NAME_BYTES_MAX: usize = 256;
 
-/// Longest trace context, reference to claims and address of a resource, in bytes.
+/// Longest reference to claims and address of a resource, in bytes.
 const TEXT_BYTES_MAX: usize = 2_048;
 
 /// Most scopes that a user is said to have, and the longest in bytes: services have scopes that this node never heard of.
@@ -37,9 +37,7 @@ pub(super) fn check(context: &RequestContext) -> Result<(), RpcError> {
     }
     let claims = context.principal.as_ref().and_then(|principal| principal.claims_ref.as_ref());
     let uri = context.selectors.as_ref().and_then(|selectors| selectors.resource_uri.as_ref());
-    for (name, text) in
-        [("traceparent", context.traceparent.as_ref()), ("claims_ref", claims), ("resource_uri", uri)]
-    {
+    for (name, text) in [("claims_ref", claims), ("resource_uri", uri)] {
         if text.is_some_and(|text| text.len() > TEXT_BYTES_MAX) {
             return Err(invalid(format!("`ctx`: `{name}` has at most {TEXT_BYTES_MAX} bytes")));
         }

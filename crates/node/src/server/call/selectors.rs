@@ -1,6 +1,6 @@
 //! What a context says that a request is about: each thing must be there, be open to the caller, and fit the rest.
 
-use edgeplane_types::{AgentId, ErrorName, MessageId, SessionId, Tenant};
+use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
 use edgeplane_wire::rpc::{RpcError, Selectors};
 use serde_json::Value;
 
@@ -21,12 +21,14 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
         let found = session.shared.agent(&Tenant::default(), &id.to_string());
         about.push(("agent_id", found.map_err(|_gone| unknown("agent_id"))?.id));
     }
-    let sessions = selectors.session_id.map(|id| ("session_id", id));
-    // The first thread of a session has the session's number.
-    let threads = selectors.thread_id.map(|id| ("thread_id", SessionId::from_bytes(*id.as_bytes())));
-    for (name, id) in sessions.into_iter().chain(threads) {
-        let found = session.shared.agents().into_iter().find(|agent| agent.session_id == id);
-        about.push((name, found.ok_or_else(|| unknown(name))?.id));
+    let record = &session.shared.record;
+    if let Some(id) = selectors.session_id {
+        let row = record.look_up(|reader| reader.talk(&id))?;
+        about.push(("session_id", row.ok_or_else(|| unknown("session_id"))?.agent));
+    }
+    if let Some(id) = selectors.thread_id {
+        let row = record.look_up(|reader| reader.thread(&id))?;
+        about.push(("thread_id", row.ok_or_else(|| unknown("thread_id"))?.agent));
     }
     if let Some(id) = selectors.turn_id {
         // A turn and the message that began it have the same number.
