@@ -68,7 +68,7 @@ fn seen(node: &Node, params: &Value, stream: &mut dyn Subscription) -> Vec<Value
     panic!("{params}: ended before {last}");
 }
 
-/// Proves BIND-002, BIND-030, STRM-010.
+/// Proves PROT-001, BIND-002, BIND-030, STRM-010.
 #[test]
 fn same_sentence_has_the_same_meaning_over_every_binding() {
     let heard: Vec<Heard> = (0..).map_while(over).collect();

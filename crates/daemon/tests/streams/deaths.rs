@@ -303,7 +303,7 @@ fn read(params: &Value) -> Value {
     params
 }
 
-/// Proves STRM-001, STRM-002, STRM-004, STRM-006, STRM-019, BIND-031.
+/// Proves PROT-003, STRM-001, STRM-002, STRM-004, STRM-006, STRM-019, BIND-031.
 #[test]
 fn every_entry_comes_once_in_order_however_often_daemons_die() {
     let deaths = std::env::var("EDGEPLANE_STREAM_DEATHS").map_or(DEATHS, |text| text.parse().unwrap());
