@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The heavy checks in full: thousands of deaths at the steps of delivery, a flood of messages under dying daemons, streams
-# under dying daemons, folds of a million events,
-# and every template with its real program.
+# over every binding under dying daemons, folds of a million events, and every template with its real program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

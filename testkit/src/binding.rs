@@ -2,6 +2,7 @@
 //!
 //! Every call and every subscription is one of the token's bearer, so that the answers may be compared.
 
+mod event_source;
 mod http;
 mod lines;
 
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 use edgeplane_wire::rpc::RpcError;
 use serde_json::Value;
 
-pub use lines::open_socket;
+pub use event_source::EventSource;
+pub use lines::{Talk, open_socket};
 
 use crate::{Node, Notification, wait::eventually_some};
 

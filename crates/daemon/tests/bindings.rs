@@ -3,8 +3,6 @@
 
 #[path = "bindings/calls.rs"]
 mod calls;
-#[path = "bindings/equality.rs"]
-mod equality;
 #[path = "bindings/hostile.rs"]
 mod hostile;
 #[path = "bindings/sockets.rs"]

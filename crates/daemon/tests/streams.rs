@@ -2,6 +2,7 @@
 //!
 //! `EDGEPLANE_STREAM_DEATHS` says how often the daemon dies under its subscribers.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::print_stdout, reason = "how often who was cut off belongs to the result")]
 
 #[path = "streams/bounds.rs"]
 mod bounds;

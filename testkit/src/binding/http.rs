@@ -170,7 +170,7 @@ impl Subscription for Subscribed {
 }
 
 /// Parameters as the query of an address.
-fn query(params: &Value) -> String {
+pub(super) fn query(params: &Value) -> String {
     let encode = |text: &str| -> String {
         text.bytes()
             .map(|byte| match byte {
@@ -186,6 +186,11 @@ fn query(params: &Value) -> String {
             Value::Null => {}
             Value::Array(items) => {
                 parts.extend(items.iter().map(|item| format!("{name}={}", encode(&text(item)))));
+            }
+            Value::Object(fields) => {
+                let fields =
+                    fields.iter().map(|(field, value)| format!("{name}.{field}={}", encode(&text(value))));
+                parts.extend(fields);
             }
             other => parts.push(format!("{name}={}", encode(&text(other)))),
         }
@@ -204,7 +209,7 @@ fn response(bytes: &[u8], id: &Id) -> Result<Value, RpcError> {
     }
 }
 
-fn error_of(answer: &Answer) -> RpcError {
+pub(super) fn error_of(answer: &Answer) -> RpcError {
     let body = answer.json();
     let error = body.get("error").cloned().unwrap_or_else(|| body.clone());
     serde_json::from_value(error).unwrap_or_else(|_other| {
@@ -212,6 +217,6 @@ fn error_of(answer: &Answer) -> RpcError {
     })
 }
 
-fn broken(error: &std::io::Error) -> RpcError {
+pub(super) fn broken(error: &std::io::Error) -> RpcError {
     RpcError::new(ErrorName::Unavailable, format!("the conversation broke: {error}"))
 }

@@ -1,6 +1,7 @@
 //! Over a socket, a WebSocket or standard streams: messages follow one another both ways.
 
 use std::{
+    collections::VecDeque,
     io::{BufReader, Write as _},
     net::TcpStream,
     os::unix::net::UnixStream,
@@ -19,13 +20,13 @@ use crate::Notification;
 /// How long an answer may take.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Messages both ways.
+/// Messages both ways. Nothing means that the conversation broke.
 trait Lines: Send {
     fn send(&mut self, message: &str) -> Option<()>;
     fn read(&mut self) -> Option<Vec<u8>>;
 }
 
-type Begin = fn(&Access) -> Box<dyn Lines>;
+type Begin = fn(&Access) -> Option<Box<dyn Lines>>;
 
 /// A way whose conversations have messages in order.
 pub(super) struct InOrder {
@@ -36,28 +37,22 @@ pub(super) struct InOrder {
 }
 
 pub(super) fn unix(access: &Access) -> InOrder {
-    in_order("unix", access, |access| {
-        let mut unix = Unix::open(access);
-        let params = json!({ "token": access.token });
-        let line = rpc::request(&Id::Number(0), "core/initialize", params);
-        unix.writer.write_all(&line).expect("the node hears");
-        let greeting = unix.read().expect("the node answers");
-        let greeted = matches!(rpc::parse_line(&greeting), Ok(Incoming::Response { outcome: Ok(_), .. }));
-        assert!(greeted, "{}", String::from_utf8_lossy(&greeting));
-        Box::new(unix)
-    })
+    InOrder::new("unix", access, Unix::bearer)
 }
 
 pub(super) fn socket(access: &Access) -> InOrder {
-    in_order("ws", access, |access| Box::new(Socket(open_socket(access))))
+    InOrder::new("ws", access, Socket::open)
 }
 
 pub(super) fn stdio(access: &Access) -> InOrder {
-    in_order("stdio", access, |access| Box::new(Stdin::start(access)))
+    InOrder::new("stdio", access, |access| Stdin::start(access, Stdio::inherit()))
 }
 
-fn in_order(name: &'static str, access: &Access, begin: Begin) -> InOrder {
-    InOrder { name, access: access.clone(), begin, talk: Talk::new(begin(access)) }
+impl InOrder {
+    fn new(name: &'static str, access: &Access, begin: Begin) -> Self {
+        let talk = Talk::begin(access, begin).expect("the node listens");
+        Self { name, access: access.clone(), begin, talk }
+    }
 }
 
 impl Binding for InOrder {
@@ -70,7 +65,7 @@ impl Binding for InOrder {
     }
 
     fn subscribe(&mut self, params: Value) -> Result<Box<dyn Subscription>, RpcError> {
-        let mut talk = Talk::new((self.begin)(&self.access));
+        let mut talk = Talk::begin(&self.access, self.begin).expect("the node listens");
         let answer = talk.call("stream/subscribe", params)?;
         Ok(Box::new(Subscribed { answer, talk }))
     }
@@ -87,32 +82,45 @@ impl Subscription for Subscribed {
     }
 
     fn next(&mut self) -> Option<Notification> {
-        if !self.talk.heard.is_empty() {
-            return Some(self.talk.heard.remove(0));
-        }
-        match rpc::parse_line(&self.talk.lines.read()?) {
-            Ok(Incoming::Notification { method, params }) => Some(Notification { method, params }),
-            other => panic!("unexpected message: {other:?}"),
-        }
+        self.talk.notification().ok()
     }
 }
 
-struct Talk {
+/// A conversation that may break, because its node may die.
+pub struct Talk {
     lines: Box<dyn Lines>,
     next: i64,
-    heard: Vec<Notification>,
+    heard: VecDeque<Notification>,
 }
 
 impl Talk {
-    fn new(lines: Box<dyn Lines>) -> Self {
-        Self { lines, next: 0, heard: Vec::new() }
+    /// Over a WebSocket; nothing if nobody is there.
+    #[must_use]
+    pub fn over_socket(access: &Access) -> Option<Self> {
+        Self::begin(access, Socket::open)
     }
 
-    fn call(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
+    /// Over standard streams; nothing if it breaks at once. What its program complains of is not shown.
+    #[must_use]
+    pub fn over_stdio(access: &Access) -> Option<Self> {
+        Self::begin(access, |access| Stdin::start(access, Stdio::null()))
+    }
+
+    fn begin(access: &Access, begin: Begin) -> Option<Self> {
+        begin(access).map(|lines| Self { lines, next: 0, heard: VecDeque::new() })
+    }
+
+    /// Calls a method.
+    ///
+    /// # Errors
+    /// What the node answers, or `unavailable` if the conversation broke.
+    ///
+    /// # Panics
+    /// If the node says what nobody asked for.
+    pub fn call(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         self.next += 1;
         let id = Id::Number(self.next);
         let line = String::from_utf8(rpc::request(&id, method, params)).expect("requests are text");
-        let broken = || RpcError::new(ErrorName::Unavailable, "the conversation broke");
         self.lines.send(line.trim_end()).ok_or_else(broken)?;
         loop {
             match rpc::parse_line(&self.lines.read().ok_or_else(broken)?) {
@@ -120,12 +128,39 @@ impl Talk {
                     return Ok(serde_json::from_str(outcome?.get()).expect("a result is JSON"));
                 }
                 Ok(Incoming::Notification { method, params }) => {
-                    self.heard.push(Notification { method, params });
+                    self.heard.push_back(Notification { method, params });
                 }
                 other => panic!("unexpected message: {other:?}"),
             }
         }
     }
+
+    /// The next notification, heard already or not.
+    ///
+    /// # Errors
+    /// `unavailable` if the conversation broke.
+    ///
+    /// # Panics
+    /// If the node says what nobody asked for.
+    pub fn notification(&mut self) -> Result<Notification, RpcError> {
+        if let Some(heard) = self.heard.pop_front() {
+            return Ok(heard);
+        }
+        match rpc::parse_line(&self.lines.read().ok_or_else(broken)?) {
+            Ok(Incoming::Notification { method, params }) => Ok(Notification { method, params }),
+            other => panic!("unexpected message: {other:?}"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Talk {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Talk").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+fn broken() -> RpcError {
+    RpcError::new(ErrorName::Unavailable, "the conversation broke")
 }
 
 struct Unix {
@@ -134,12 +169,19 @@ struct Unix {
 }
 
 impl Unix {
-    fn open(access: &Access) -> Self {
-        let writer = edgeplane_os::sock::connect(&access.socket).expect("the node listens");
-        writer.set_nonblocking(false).expect("a socket that waits");
-        writer.set_read_timeout(Some(ANSWER_TIME_MAX)).expect("a socket that does not wait for ever");
-        let reader = BufReader::new(writer.try_clone().expect("another end"));
-        Self { writer, reader }
+    /// A conversation in which a token was shown.
+    fn bearer(access: &Access) -> Option<Box<dyn Lines>> {
+        let writer = edgeplane_os::sock::connect(&access.socket).ok()?;
+        writer.set_nonblocking(false).ok()?;
+        writer.set_read_timeout(Some(ANSWER_TIME_MAX)).ok()?;
+        let reader = BufReader::new(writer.try_clone().ok()?);
+        let mut unix = Self { writer, reader };
+        let params = json!({ "token": access.token });
+        unix.writer.write_all(&rpc::request(&Id::Number(0), "core/initialize", params)).ok()?;
+        let greeting = unix.read()?;
+        let greeted = matches!(rpc::parse_line(&greeting), Ok(Incoming::Response { outcome: Ok(_), .. }));
+        assert!(greeted, "{}", String::from_utf8_lossy(&greeting));
+        Some(Box::new(unix))
     }
 }
 
@@ -156,7 +198,8 @@ impl Lines for Unix {
 fn read_line(reader: &mut impl std::io::BufRead) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     reader.read_until(b'\n', &mut line).ok()?;
-    (!line.is_empty()).then_some(line)
+    // What ends without its end is a line of somebody who died while it was written.
+    line.ends_with(b"\n").then_some(line)
 }
 
 /// A WebSocket as a test wants it.
@@ -165,15 +208,26 @@ fn read_line(reader: &mut impl std::io::BufRead) -> Option<Vec<u8>> {
 /// If the node does not take it.
 #[must_use]
 pub fn open_socket(access: &Access) -> WebSocket<TcpStream> {
-    let stream = TcpStream::connect(&access.address).expect("the node listens");
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX)).expect("a stream that does not wait for ever");
-    let address = format!("ws://{}/v1/ws", access.address).parse().expect("an address");
+    try_open_socket(access).unwrap_or_else(|error| panic!("no WebSocket: {error}"))
+}
+
+fn try_open_socket(access: &Access) -> Result<WebSocket<TcpStream>, Box<dyn std::error::Error>> {
+    let stream = TcpStream::connect(&access.address)?;
+    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+    let address = format!("ws://{}/v1/ws", access.address).parse()?;
     let request =
         ClientRequestBuilder::new(address).with_header("Authorization", format!("Bearer {}", access.token));
-    client(request, stream).unwrap_or_else(|error| panic!("no WebSocket: {error}")).0
+    client(request, stream).map(|(socket, _)| socket).map_err(|error| error.to_string().into())
 }
 
 struct Socket(WebSocket<TcpStream>);
+
+impl Socket {
+    fn open(access: &Access) -> Option<Box<dyn Lines>> {
+        let socket = try_open_socket(access).ok()?;
+        Some(Box::new(Self(socket)))
+    }
+}
 
 impl Lines for Socket {
     fn send(&mut self, message: &str) -> Option<()> {
@@ -198,15 +252,15 @@ struct Stdin {
 }
 
 impl Stdin {
-    fn start(access: &Access) -> Self {
+    fn start(access: &Access, complaints: Stdio) -> Option<Box<dyn Lines>> {
         let mut command = Command::new(&access.cli);
         command.arg("stdio").arg("--socket").arg(&access.socket);
         command.env("EDGEPLANE_TOKEN_FILE", &access.token_file);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(complaints);
         let mut child = command.spawn().expect("the CLI starts");
         let reader = BufReader::new(child.stdout.take().expect("its output"));
         let writer = child.stdin.take();
-        Self { child, writer, reader }
+        Some(Box::new(Self { child, writer, reader }))
     }
 }
 

@@ -1,6 +1,9 @@
 //! Talking about streams, over whichever transport.
 
-use edgeplane_testkit::{Connection, Node, Notification};
+use edgeplane_testkit::{
+    Connection, Node, Notification,
+    binding::{self, Access, EventSource},
+};
 use edgeplane_wire::{
     api::stream::{StreamEvent, StreamState, SubscribeResult},
     rpc::RpcError,
@@ -20,6 +23,54 @@ impl Talk for Connection {
 
     fn next(&mut self) -> Result<Notification, RpcError> {
         self.notification()
+    }
+}
+
+impl Talk for binding::Talk {
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
+        self.call(method, params)
+    }
+
+    fn next(&mut self) -> Result<Notification, RpcError> {
+        self.notification()
+    }
+}
+
+/// A subscription that is asked for as a browser does it: the address is always the same, where it was stands in a header.
+pub(crate) struct Browser {
+    access: Access,
+    source: Option<EventSource>,
+}
+
+impl Browser {
+    pub(crate) fn new(access: Access) -> Self {
+        Self { access, source: None }
+    }
+}
+
+impl Talk for Browser {
+    fn ask(&mut self, method: &str, mut params: Value) -> Result<Value, RpcError> {
+        assert_eq!(method, "stream/subscribe", "nothing else can be asked over an answer that goes on");
+        let cursor = params.as_object_mut().unwrap().remove("cursor");
+        params["from"] = json!("start");
+        let source = EventSource::open(&self.access, &params, cursor.as_ref().and_then(Value::as_str))?;
+        let answer = source.answer().clone();
+        assert_eq!(source.last_event_id(), answer["cursor"].as_str(), "who is cut off now begins here again");
+        self.source = Some(source);
+        Ok(answer)
+    }
+
+    fn next(&mut self) -> Result<Notification, RpcError> {
+        let source = self.source.as_mut().unwrap();
+        let heard = source.notification()?;
+        if heard.method == "stream/event" {
+            assert_eq!(
+                source.last_event_id(),
+                heard.params["cursor"].as_str(),
+                "an event's id is its cursor"
+            );
+        }
+        Ok(heard)
     }
 }
 

@@ -168,7 +168,8 @@ fn written(wanted: &Wanted, found: &Found) -> Result<Box<RawValue>, RpcError> {
         text.push(b'}');
     }
     let Found { next, end, .. } = found;
-    let (cursor, head) = (Cursors::of(&wanted.source).at(*next), wanted.head);
+    // What came after the head was looked up may be among the entries; the newest is never older than those.
+    let (cursor, head) = (Cursors::of(&wanted.source).at(*next), wanted.head.max(*next));
     text.extend_from_slice(
         format!("],\"next\":{next},\"cursor\":\"{cursor}\",\"oldest_seq\":{OLDEST},\"head_seq\":{head},\"end\":{end}}}")
             .as_bytes(),
