@@ -885,6 +885,8 @@ export interface CreateParams {
   roles?: Array<SafeLabel>;
   /** Milliseconds until it is worth nothing; left out: until it is revoked. */
   expires_in_ms?: number | null;
+  /** Whether that of a person also counts where the kernel says nothing of its bearer: over a network connection. Whoever finds it is then that person, an agent of this machine, too. */
+  remote?: boolean;
 }
 
 /** A token, this once. */
@@ -4111,6 +4113,8 @@ export interface TokenView {
   created_at: Timestamp;
   /** SHA-256 of the certificate, if it is no secret but a certificate. */
   certificate?: string | null;
+  /** Whether that of a person counts over network connections. */
+  remote?: boolean;
   /** When it is worth nothing. */
   expires_at?: Timestamp | null;
   /** Since when it is worth nothing, and why. */

@@ -930,6 +930,8 @@ class CreateParams(TypedDict):
     roles: NotRequired[List[SafeLabel]]
     # Milliseconds until it is worth nothing; left out: until it is revoked.
     expires_in_ms: NotRequired[Optional[int]]
+    # Whether that of a person also counts where the kernel says nothing of its bearer: over a network connection. Whoever finds it is then that person, an agent of this machine, too.
+    remote: NotRequired[bool]
 
 
 class CreateResult(TypedDict):
@@ -4228,6 +4230,8 @@ class TokenView(TypedDict):
     created_at: Timestamp
     # SHA-256 of the certificate, if it is no secret but a certificate.
     certificate: NotRequired[Optional[str]]
+    # Whether that of a person counts over network connections.
+    remote: NotRequired[bool]
     # When it is worth nothing.
     expires_at: NotRequired[Optional[Timestamp]]
     # Since when it is worth nothing, and why.

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 /// Methods whose answer begins something that goes on until it is ended.
-pub const OPENING: [&str; 2] = ["stream/subscribe", "runtime/agent.attach"];
+pub const OPENING: [&str; 3] = ["stream/subscribe", "runtime/agent.attach", "observe/tap.open"];
 
 /// Whether something goes on after the answer to a method.
 #[must_use]
