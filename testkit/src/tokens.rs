@@ -18,7 +18,7 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn token(&self, principal: &str, kind: TokenKind, scopes: &[Scope], roles: &[&str]) -> CreateResult {
-        self.made(principal, kind, scopes, roles, false)
+        self.connect().call::<TokenCreate>(&asked(principal, kind, scopes, roles))
     }
 
     /// The token of a person that also counts over network connections.
@@ -27,26 +27,8 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn remote_token(&self, principal: &str, scopes: &[Scope], roles: &[&str]) -> CreateResult {
-        self.made(principal, TokenKind::Operator, scopes, roles, true)
-    }
-
-    fn made(
-        &self,
-        principal: &str,
-        kind: TokenKind,
-        scopes: &[Scope],
-        roles: &[&str],
-        remote: bool,
-    ) -> CreateResult {
-        let label = |text: &str| text.parse().expect("tests use good names");
-        self.connect().call::<TokenCreate>(&CreateParams {
-            principal: label(principal),
-            kind,
-            scopes: scopes.to_vec(),
-            roles: roles.iter().map(|role| label(role)).collect(),
-            expires_in_ms: None,
-            remote,
-        })
+        let asked = asked(principal, TokenKind::Operator, scopes, roles);
+        self.connect().call::<TokenCreate>(&CreateParams { remote: true, ..asked })
     }
 
     /// A connection on which a good token was shown.
@@ -59,5 +41,18 @@ impl Node {
         let params = InitializeParams { token: Some(token.to_owned()), ..InitializeParams::default() };
         connection.call::<CoreInitialize>(&params);
         connection
+    }
+}
+
+/// What a token is asked for with that does not expire.
+fn asked(principal: &str, kind: TokenKind, scopes: &[Scope], roles: &[&str]) -> CreateParams {
+    let label = |text: &str| text.parse().expect("tests use good names");
+    CreateParams {
+        principal: label(principal),
+        kind,
+        scopes: scopes.to_vec(),
+        roles: roles.iter().map(|role| label(role)).collect(),
+        expires_in_ms: None,
+        remote: false,
     }
 }

@@ -14,6 +14,8 @@ mod core;
 mod elsewhere;
 #[path = "catalogue/evidence.rs"]
 mod evidence;
+#[path = "catalogue/full_disk.rs"]
+mod full_disk;
 #[path = "catalogue/machine.rs"]
 mod machine;
 #[path = "catalogue/memory.rs"]
@@ -69,7 +71,7 @@ pub(crate) struct World {
     tokens: RefCell<BTreeMap<Vec<Scope>, String>>,
     /// What several cases share because it takes long to make.
     shared: RefCell<BTreeMap<&'static str, Value>>,
-    pub(crate) full: OnceCell<Box<World>>,
+    pub(crate) full: OnceCell<Box<Self>>,
 }
 
 impl World {

@@ -69,7 +69,7 @@ macro_rules! no_schedule {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    actions().into_iter().chain(schedules()).collect()
+    actions().into_iter().chain(decided_on()).chain(schedules()).collect()
 }
 
 fn actions() -> Vec<Case> {
@@ -115,6 +115,11 @@ fn actions() -> Vec<Case> {
             |w| good(w, of(&open(w))),
             vec![no_action!("conversation/action.get")],
         ),
+    ]
+}
+
+fn decided_on() -> Vec<Case> {
+    vec![
         case(
             "conversation/action.respond",
             |w| good(w, vote(&open(w))),

@@ -19,9 +19,9 @@ const QUARANTINE: &str = "without_a_cgroup_a_possible_orphan_ends_in_quarantine"
 const PACK: &str = "pack_that_would_be_too_large_is_refused_before_it_is_made";
 const HOOKS: &str = "a_program_says_by_its_hooks_what_it_took_and_did";
 
-/// Failures that a disk without space gives to all methods alike.
+/// What every method that names `storage_full` says of a full disk.
 const STORAGE_FULL: (&str, &str) =
-    ("crates/daemon/tests/disk_full.rs", "full_disk_refuses_new_things_and_serves_what_must_work");
+    ("crates/daemon/tests/catalogue/full_disk.rs", "full_disk_is_said_by_each_method_whose_row_names_it");
 
 /// Whether another test shows it.
 pub(crate) fn shown(method: &str, what: &str) -> bool {

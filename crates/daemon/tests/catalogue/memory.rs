@@ -13,11 +13,11 @@ fn key(agent: &str) -> Value {
 /// An agent that remembers something.
 fn remembering(world: &World) -> String {
     let name = world.stopped("");
-    put(world, &name, json!({})).unwrap();
+    put(world, &name, &json!({})).unwrap();
     name
 }
 
-fn put(world: &World, agent: &str, more: Value) -> Result<Value, RpcError> {
+fn put(world: &World, agent: &str, more: &Value) -> Result<Value, RpcError> {
     let mut params = json!({ "agent": agent, "key": "k", "value": 1 });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     world.ask("memory/entry.put", params)
@@ -61,13 +61,13 @@ pub(crate) fn cases() -> Vec<Case> {
             |w| good(w, json!({ "agent": w.stopped(""), "key": "k", "value": 1 })),
             vec![
                 stateless!("memory/entry.put"),
-                (ErrorName::NotFound, |w| put(w, "nobody", json!({}))),
-                (ErrorName::VersionConflict, |w| put(w, &remembering(w), json!({ "if_version": 7 }))),
-                (ErrorName::TooLarge, |w| put(w, &w.stopped(""), json!({ "value": "x".repeat(2 << 20) }))),
+                (ErrorName::NotFound, |w| put(w, "nobody", &json!({}))),
+                (ErrorName::VersionConflict, |w| put(w, &remembering(w), &json!({ "if_version": 7 }))),
+                (ErrorName::TooLarge, |w| put(w, &w.stopped(""), &json!({ "value": "x".repeat(2 << 20) }))),
                 (ErrorName::QuotaExhausted, |w| {
                     let name = w.stopped("memory: { maxKeys: 1 }");
-                    put(w, &name, json!({})).unwrap();
-                    put(w, &name, json!({ "key": "other" }))
+                    put(w, &name, &json!({})).unwrap();
+                    put(w, &name, &json!({ "key": "other" }))
                 }),
             ],
         ),

@@ -107,7 +107,7 @@ fn many_schedules(world: &World) -> Value {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    changing().into_iter().chain(reading()).collect()
+    changing().into_iter().chain(resting()).chain(ending()).chain(reading()).collect()
 }
 
 fn changing() -> Vec<Case> {
@@ -147,6 +147,11 @@ fn changing() -> Vec<Case> {
             |w| good(w, of(&running(w))),
             vec![by_an_agent!("runtime/agent.restart"), nobody!("runtime/agent.restart")],
         ),
+    ]
+}
+
+fn resting() -> Vec<Case> {
+    vec![
         case(
             "runtime/agent.freeze",
             |w| good(w, of(&running(w))),
@@ -183,6 +188,11 @@ fn changing() -> Vec<Case> {
                 while_it_is!(running, "runtime/agent.hibernate"),
             ],
         ),
+    ]
+}
+
+fn ending() -> Vec<Case> {
+    vec![
         failures(
             "runtime/agent.release",
             vec![nobody!("runtime/agent.release"), while_it_is!(running, "runtime/agent.release")],

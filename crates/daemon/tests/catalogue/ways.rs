@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket};
 pub(crate) type Talk = Box<dyn FnMut(&str, Value) -> Result<Value, RpcError>>;
 
 /// Who speaks.
+#[derive(Clone, Copy)]
 pub(crate) enum Who<'a> {
     /// An operator: with a token that has every scope, and as the kernel knows it where no token is enough.
     Operator,
@@ -74,7 +75,7 @@ pub(crate) fn talk(node: &Node, access: &Access, who: Who<'_>) -> Talk {
                 unix.try_raw(method, params)
             }
             _ if is_of_a_connection(method) => {
-                socket.get_or_insert_with(|| Socket::open(&access)).call(method, params)
+                socket.get_or_insert_with(|| Socket::open(&access)).call(method, &params)
             }
             _ => post.call(method, params),
         }
@@ -126,7 +127,7 @@ impl Socket {
         Self { socket: open_socket(access), next: 0 }
     }
 
-    fn call(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value, RpcError> {
         self.next += 1;
         let request = json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params });
         self.socket.send(Message::text(request.to_string())).unwrap();

@@ -113,7 +113,7 @@ macro_rules! other_words {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    sent().into_iter().chain(seen()).chain(reported()).collect()
+    sent().into_iter().chain(asked()).chain(seen()).chain(reported()).collect()
 }
 
 fn sent() -> Vec<Case> {
@@ -160,6 +160,11 @@ fn sent() -> Vec<Case> {
             },
             vec![(ErrorName::TooLarge, |w| w.ask("runtime/agent.broadcast", long(json!({}))))],
         ),
+    ]
+}
+
+fn asked() -> Vec<Case> {
+    vec![
         case(
             "runtime/agent.ask",
             |w| good(w, to(&answering(w))),
@@ -246,7 +251,7 @@ fn status(text: &str) -> Value {
     json!({ "activity": "working", "text": text })
 }
 
-fn hook(kind: &str) -> Value {
+pub(crate) fn hook(kind: &str) -> Value {
     json!({ "kind": kind, "report": {} })
 }
 
