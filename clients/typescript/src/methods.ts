@@ -87,7 +87,7 @@ export class RuntimeAgent extends Group {
    *
    * `runtime/agent.apply`: writes; a token needs: `supervise`;
    * a repetition without a key leaves what the first made true. Errors of its own:
-   * invalid_manifest, storage_full.
+   * invalid_manifest, quota_exhausted, storage_full.
    */
   apply(params: t.ApplyParams, options?: Options): Promise<t.ApplyResult> {
     return this.call("runtime/agent.apply", params, "same", options);
@@ -252,7 +252,7 @@ export class RuntimeAgent extends Group {
    *
    * `runtime/agent.ask`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, too_large, backpressure, idempotency_mismatch, policy_blocked, storage_full.
+   * not_found, too_large, backpressure, idempotency_mismatch, policy_blocked, unsupported, storage_full.
    */
   ask(params: t.AskParams, options?: Options): Promise<t.AskResult> {
     return this.call("runtime/agent.ask", params, "again", options);
@@ -743,7 +743,7 @@ export class RuntimeRecording extends Group {
    *
    * `runtime/recording.read`: reads; a token needs: `attach`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
+   * not_found, invalid_state.
    */
   read(params: t.RecordingParams, options?: Options): Promise<t.RecordingResult> {
     return this.call("runtime/recording.read", params, "safe", options);
@@ -861,7 +861,7 @@ export class ConversationSession extends Group {
    *
    * `conversation/session.create`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+   * not_found, invalid_params, unsupported, conflict, quota_exhausted, storage_full.
    */
   create(params: t.SessionCreateParams = {}, options?: Options): Promise<t.SessionEntry> {
     return this.call("conversation/session.create", params, "again", options);
@@ -1010,7 +1010,7 @@ export class ConversationTurn extends Group {
    *
    * `conversation/turn.start`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, storage_full.
+   * not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, quota_exhausted, storage_full.
    */
   start(params: t.TurnStartParams, options?: Options): Promise<t.TurnStartResult> {
     return this.call("conversation/turn.start", params, "again", options);
@@ -1143,7 +1143,7 @@ export class ConversationDelivery extends Group {
    *
    * `conversation/delivery.create`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, conflict, storage_full.
+   * not_found, invalid_params, conflict, storage_full.
    */
   create(params: t.DeliveryCreateParams, options?: Options): Promise<t.DeliveryView> {
     return this.call("conversation/delivery.create", params, "again", options);
@@ -1265,7 +1265,7 @@ export class SecurityToken extends Group {
    *
    * `security/token.create`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
    * a repetition without a key acts again. Errors of its own:
-   * storage_full.
+   * quota_exhausted, storage_full.
    */
   create(params: t.CreateParams, options?: Options): Promise<t.CreateResult> {
     return this.call("security/token.create", params, "again", options);
@@ -1312,7 +1312,7 @@ export class SecurityCertificate extends Group {
    *
    * `security/certificate.add`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
    * a repetition without a key acts again. Errors of its own:
-   * invalid_params, conflict, storage_full.
+   * invalid_params, conflict, quota_exhausted, storage_full.
    */
   add(params: t.AddCertificateParams, options?: Options): Promise<t.AddCertificateResult> {
     return this.call("security/certificate.add", params, "again", options);
@@ -1365,7 +1365,7 @@ export class MemoryEntry extends Group {
    *
    * `memory/entry.get`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
+   * not_found, invalid_state.
    */
   get(params: t.KeyParams, options?: Options): Promise<t.Entry> {
     return this.call("memory/entry.get", params, "safe", options);
@@ -1376,7 +1376,7 @@ export class MemoryEntry extends Group {
    *
    * `memory/entry.put`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, version_conflict, too_large, quota_exhausted, storage_full.
+   * not_found, version_conflict, too_large, quota_exhausted, invalid_state, storage_full.
    */
   put(params: t.PutParams, options?: Options): Promise<t.Entry> {
     return this.call("memory/entry.put", params, "again", options);
@@ -1387,7 +1387,7 @@ export class MemoryEntry extends Group {
    *
    * `memory/entry.list`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
+   * not_found, invalid_state.
    */
   list(params: t.KeysParams = {}, options?: Options): Promise<t.EntriesResult> {
     return this.call("memory/entry.list", params, "safe", options);
@@ -1398,7 +1398,7 @@ export class MemoryEntry extends Group {
    *
    * `memory/entry.delete`: writes; a token needs: `supervise`;
    * a repetition without a key leaves what the first made true. Errors of its own:
-   * not_found, version_conflict, storage_full.
+   * not_found, version_conflict, invalid_state, storage_full.
    */
   delete(params: t.DeleteParams, options?: Options): Promise<t.Entry> {
     return this.call("memory/entry.delete", params, "same", options);
@@ -1409,7 +1409,7 @@ export class MemoryEntry extends Group {
    *
    * `memory/entry.history`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
+   * not_found, invalid_state.
    */
   history(params: t.KeyParams, options?: Options): Promise<t.EntriesResult> {
     return this.call("memory/entry.history", params, "safe", options);
@@ -1570,7 +1570,7 @@ export class ObserveTap extends Group {
    *
    * `observe/tap.open`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
+   * not_found, quota_exhausted.
    */
   open(params: t.TapParams = {}, options?: Options): Promise<t.TapResult> {
     return this.call("observe/tap.open", params, "safe", options);
@@ -1621,7 +1621,7 @@ export class EvidencePack extends Group {
    *
    * `evidence/pack.export`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * invalid_params, not_found, too_large, unavailable, storage_full.
+   * invalid_params, not_found, too_large, storage_full.
    */
   export(params: t.PackParams, options?: Options): Promise<t.PackResult> {
     return this.call("evidence/pack.export", params, "again", options);
@@ -1635,7 +1635,7 @@ export class EvidenceReplay extends Group {
    *
    * `evidence/replay.export`: reads; a token needs: `read`;
    * a repetition without a key changes nothing. Errors of its own:
-   * not_found, invalid_state.
+   * not_found.
    */
   export(params: t.CaseExportParams, options?: Options): Promise<t.CaseExportResult> {
     return this.call("evidence/replay.export", params, "safe", options);

@@ -7,14 +7,15 @@ use std::{
     process::{Command, Stdio},
 };
 
-use edgeplane_testkit::{Node, NodeOptions, terminal};
+use edgeplane_testkit::{Node, NodeOptions, native, terminal};
 use edgeplane_types::{Scope, TokenKind};
+use serde_json::{Value, json};
 
 /// The same requests each time; a failure names the request that shows it.
 const SEED: &str = "20261101";
 
-/// Requests of each kind to each method.
-const EXAMPLES: &str = "8";
+/// Requests of each kind to each method, by an operator and by a service, most of whose requests are refused.
+const EXAMPLES: [&str; 2] = ["8", "3"];
 
 /// What is not tried, each with its reason. Nothing here would end the node: `runtime/node.stop` needs more than a token.
 const EXCLUDED: &[(&str, &str)] = &[("/v1/stream", "its answer has no end, which the suite would wait for")];
@@ -64,15 +65,32 @@ fn document_is_valid_by_the_schema_of_openapi() {
     assert_eq!(paths, edgeplane_wire::catalogue::METHODS.len() + 2);
 }
 
-/// Proves CLNT-005.
-#[test]
-fn served_document_is_true_of_the_node_that_serves_it() {
+/// What there is on the node that is tried, by the name of the field that names it. Ends of the agent are asked for
+/// another one's.
+fn there_is(node: &Node) -> Value {
+    for name in ["shell", "spare"] {
+        node.run(name, &terminal(name, &["sh"], ""));
+    }
+    let worker = native("worker", &["/bin/cat"], "run: stopped");
+    node.apply(&worker);
+    let mut connection = node.connect();
+    let mut made = |method: &str, params: Value| connection.try_raw(method, params).unwrap();
+    let words = json!([{ "type": "text", "text": "x" }]);
+    let turn = made("conversation/turn.start", json!({ "agent": "worker", "input": words }));
+    let asked = json!({ "agent": "shell", "kind": "approval", "prompt": "May I?" });
+    let action = made("conversation/action.open", asked)["action"].clone();
+    let session = made("conversation/session.list", json!({ "agent": "worker" }))["items"][0].clone();
+    json!({
+        "agent": "shell", "spare": "spare", "message_id": turn["message_id"], "turn_id": turn["turn_id"],
+        "thread_id": turn["thread_id"], "session_id": session["session_id"], "action_id": action["id"],
+    })
+}
+
+fn try_as(examples: &str, token: impl FnOnce(&Node) -> String) {
     let Some(programs) = programs() else { return };
     let node = Node::start_with(NodeOptions { env: Node::over_http(), ..NodeOptions::default() });
-    node.run("shell", &terminal("shell", &["sh"], ""));
-    // All that a token over HTTP can have: what only a person may do is refused, which is an answer like any other.
-    let token = node.token("schemathesis", TokenKind::Service, &[Scope::Read, Scope::Signal], &[]);
-    let access = node.access(&token.token);
+    let there_is = there_is(&node);
+    let access = node.access(&token(&node));
     let url = format!("http://{}", access.address);
     let bearer = format!("Authorization: Bearer {}", access.token);
 
@@ -82,7 +100,7 @@ fn served_document_is_true_of_the_node_that_serves_it() {
     command.args(["--header", &format!("X-Deadline-Ms: {DEADLINE_MS}")]);
     command.args(["--checks", "not_a_server_error,status_code_conformance"]);
     command.args(["--checks", "content_type_conformance,response_schema_conformance"]);
-    command.args(["--phases", "fuzzing", "--mode", "all", "--max-examples", EXAMPLES, "--seed", SEED]);
+    command.args(["--phases", "fuzzing", "--mode", "all", "--max-examples", examples, "--seed", SEED]);
     command.args(["--no-shrink", "--continue-on-failure", "--request-timeout", "30", "--no-color"]);
     for (path, _) in EXCLUDED {
         command.args(["--exclude-path", path]);
@@ -90,11 +108,28 @@ fn served_document_is_true_of_the_node_that_serves_it() {
     // The suite keeps what it has found in the folder where it runs.
     command.current_dir(node.scratch()).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
     command.env("PYTHONPATH", root("testkit/schemathesis")).env("SCHEMATHESIS_HOOKS", "hooks");
-    command.env("EDGEPLANE_TRIED_AGENT", "shell");
+    command.env("EDGEPLANE_TRIED", there_is.to_string());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains(&format!("Tested: {}", edgeplane_wire::catalogue::METHODS.len() + 1)), "{said}");
     assert!(!said.contains("401 Unauthorized"), "it was somebody: {said}");
     node.verify();
+}
+
+/// All that a service may do: what only a person may is refused, which is an answer like any other.
+///
+/// Proves CLNT-005.
+#[test]
+fn served_document_is_true_for_a_service() {
+    let scopes = [Scope::Read, Scope::Signal];
+    try_as(EXAMPLES[1], |node| node.token("schemathesis", TokenKind::Service, &scopes, &[]).token);
+}
+
+/// All that anybody may do over a network.
+///
+/// Proves CLNT-005.
+#[test]
+fn served_document_is_true_for_an_operator() {
+    try_as(EXAMPLES[0], |node| node.remote_token("schemathesis", Scope::ALL, &["role"]).token);
 }

@@ -481,3 +481,20 @@ fn secrets(reader: &Reader, sources: &Sources, agents: &[AgentRow]) -> Result<Ve
     found.retain(|value| value.len() >= SECRET_BYTES_MIN);
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves CALL-060.
+    #[test]
+    fn pack_that_would_be_too_large_is_refused_before_it_is_made() {
+        let mut making = Making::default();
+        assert!(making.grow(BYTES_MAX).is_ok());
+        assert_eq!(making.grow(1).unwrap_err().name(), ErrorName::TooLarge);
+        let mut making = Making { events: EVENTS_MAX, ..Making::default() };
+        assert!(making.grow(0).is_ok());
+        making.events += 1;
+        assert_eq!(making.grow(0).unwrap_err().name(), ErrorName::TooLarge);
+    }
+}

@@ -145,7 +145,7 @@ class RuntimeAgent(Group):
 
         `runtime/agent.apply`: writes; a token needs: `supervise`;
         a repetition without a key leaves what the first made true. Errors of its own:
-        invalid_manifest, storage_full.
+        invalid_manifest, quota_exhausted, storage_full.
 
         :param documents: The files.
         :param dry_run: Only say what would change.
@@ -495,7 +495,7 @@ class RuntimeAgent(Group):
 
         `runtime/agent.ask`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        not_found, too_large, backpressure, idempotency_mismatch, policy_blocked, storage_full.
+        not_found, too_large, backpressure, idempotency_mismatch, policy_blocked, unsupported, storage_full.
 
         :param agent: Name or id.
         :param parts: The question.
@@ -1442,7 +1442,7 @@ class RuntimeRecording(Group):
 
         `runtime/recording.read`: reads; a token needs: `attach`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, invalid_state.
 
         :param agent: Name or id, also of a retired agent by id.
         :param epoch: The epoch; the newest if not given.
@@ -1625,7 +1625,7 @@ class ConversationSession(Group):
 
         `conversation/session.create`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+        not_found, invalid_params, unsupported, conflict, quota_exhausted, storage_full.
 
         :param agent: Name or id; an agent may leave its own out.
         :param session_id: Its id, by the caller's choice: then it is the key against making it twice.
@@ -1958,7 +1958,7 @@ class ConversationTurn(Group):
 
         `conversation/turn.start`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, storage_full.
+        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, quota_exhausted, storage_full.
 
         :param input: What to say: at most 4 MiB of JSON.
         :param thread_id: The thread; or name an agent, or a thread to make.
@@ -2242,7 +2242,7 @@ class ConversationDelivery(Group):
 
         `conversation/delivery.create`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, conflict, storage_full.
+        not_found, invalid_params, conflict, storage_full.
 
         :param output_id: What to hand over.
         :param destination: To whom.
@@ -2434,7 +2434,7 @@ class SecurityToken(Group):
 
         `security/token.create`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
         a repetition without a key acts again. Errors of its own:
-        storage_full.
+        quota_exhausted, storage_full.
 
         :param principal: As whom its bearer is known.
         :param kind: For a person or for a program.
@@ -2520,7 +2520,7 @@ class SecurityCertificate(Group):
 
         `security/certificate.add`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
         a repetition without a key acts again. Errors of its own:
-        invalid_params, conflict, storage_full.
+        invalid_params, conflict, quota_exhausted, storage_full.
 
         :param fingerprint: SHA-256 of the certificate's DER form, as 64 hexadecimal digits with or without colons.
         :param principal: As whom its bearer is known.
@@ -2595,7 +2595,7 @@ class MemoryEntry(Group):
 
         `memory/entry.get`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, invalid_state.
 
         :param key: The key.
         :param agent: Name or id.
@@ -2619,7 +2619,7 @@ class MemoryEntry(Group):
 
         `memory/entry.put`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, version_conflict, too_large, quota_exhausted, storage_full.
+        not_found, version_conflict, too_large, quota_exhausted, invalid_state, storage_full.
 
         :param key: The key.
         :param value: Any JSON value.
@@ -2643,7 +2643,7 @@ class MemoryEntry(Group):
 
         `memory/entry.list`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, invalid_state.
 
         :param agent: Name or id.
         :param prefix: Only keys that begin so.
@@ -2665,7 +2665,7 @@ class MemoryEntry(Group):
 
         `memory/entry.delete`: writes; a token needs: `supervise`;
         a repetition without a key leaves what the first made true. Errors of its own:
-        not_found, version_conflict, storage_full.
+        not_found, version_conflict, invalid_state, storage_full.
 
         :param key: The key.
         :param agent: Name or id.
@@ -2687,7 +2687,7 @@ class MemoryEntry(Group):
 
         `memory/entry.history`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, invalid_state.
 
         :param key: The key.
         :param agent: Name or id.
@@ -3006,7 +3006,7 @@ class ObserveTap(Group):
 
         `observe/tap.open`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found.
+        not_found, quota_exhausted.
 
         :param agent: Only of this agent, by name or id.
         :param thread: Only of this thread.
@@ -3084,7 +3084,7 @@ class EvidencePack(Group):
 
         `evidence/pack.export`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        invalid_params, not_found, too_large, unavailable, storage_full.
+        invalid_params, not_found, too_large, storage_full.
 
         :param scope: What it is about.
         :param from_: Only events from this moment on.
@@ -3111,7 +3111,7 @@ class EvidenceReplay(Group):
 
         `evidence/replay.export`: reads; a token needs: `read`;
         a repetition without a key changes nothing. Errors of its own:
-        not_found, invalid_state.
+        not_found.
 
         :param turn_id: Which.
         """

@@ -98,7 +98,8 @@ impl Actor {
                 format!("turn {turn} is on its way to the program")
             }
             true if self.live.as_ref().is_some_and(|live| live.link.is_none()) => {
-                format!("turn {turn} may be on its way: the agent's shim cannot be asked now")
+                let what = format!("turn {turn} may be on its way: the agent's shim cannot be asked now");
+                return Err(RpcError::new(ErrorName::Unavailable, what));
             }
             true => return Ok(()),
         };

@@ -32,7 +32,7 @@ catalogue! {
 
     /// Declares agents or changes what is declared, all or nothing.
     "runtime/agent.apply" AgentApply(api::agent::ApplyParams) -> api::agent::ApplyResult,
-        Write, Operator, Supervise, Same, [InvalidManifest, StorageFull], "0.1";
+        Write, Operator, Supervise, Same, [InvalidManifest, QuotaExhausted, StorageFull], "0.1";
     /// Lists agents by name.
     "runtime/agent.list" AgentList(api::agent::ListParams) -> api::agent::ListResult,
         Read, Anyone, Read, Safe, [], "0.1";
@@ -131,7 +131,7 @@ catalogue! {
         Write, Anyone, Signal, Again, [TooLarge], "0.2";
     /// Asks an agent and waits for its answer; parts of it come as `ask/part` notifications.
     "runtime/agent.ask" AgentAsk(api::message::AskParams) -> api::message::AskResult,
-        Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.2";
+        Write, Anyone, Signal, Again, [NotFound, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, Unsupported, StorageFull], "0.2";
     /// Tells what the node vouches for of a message, signed.
     "runtime/message.verify" MessageVerify(api::message::MessageParams) -> api::message::VerifyResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.2";
@@ -179,7 +179,7 @@ catalogue! {
 
     /// Makes a further session of an agent, with its first thread.
     "conversation/session.create" SessionCreate(api::conversation::thread::SessionCreateParams) -> api::conversation::thread::SessionEntry,
-        Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, InvalidState, Unsupported, Conflict, QuotaExhausted, StorageFull], "0.5";
+        Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, Unsupported, Conflict, QuotaExhausted, StorageFull], "0.5";
     /// Shows a session.
     "conversation/session.get" SessionGet(api::conversation::thread::SessionParams) -> api::conversation::thread::SessionEntry,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
@@ -218,7 +218,7 @@ catalogue! {
         Write, Operator, Supervise, Same, [NotFound, InvalidState, VersionConflict, TooLarge, Unsupported, StorageFull], "0.5";
     /// Begins a turn: says something to an agent in a thread.
     "conversation/turn.start" TurnStart(api::conversation::turn::TurnStartParams) -> api::conversation::turn::TurnStartResult,
-        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, RateLimited, Conflict, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.5";
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, RateLimited, Conflict, IdempotencyMismatch, PolicyBlocked, QuotaExhausted, StorageFull], "0.5";
     /// Says something into a turn that runs.
     "conversation/turn.steer" TurnSteer(api::conversation::turn::TurnSteerParams) -> api::conversation::turn::TurnStartResult,
         Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidState, Unsupported, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.5";
@@ -251,7 +251,7 @@ catalogue! {
         Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.5";
     /// Hands an output over.
     "conversation/delivery.create" DeliveryCreate(api::conversation::output::DeliveryCreateParams) -> api::conversation::output::DeliveryView,
-        Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidParams, InvalidState, Conflict, StorageFull], "0.5";
+        Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidParams, Conflict, StorageFull], "0.5";
     /// Says that an output that was handed over is there.
     "conversation/delivery.ack" DeliveryAck(api::conversation::output::DeliveryParams) -> api::conversation::output::DeliveryView,
         Write, OwnerOrOperator, Signal, Same, [NotFound, InvalidState, StorageFull], "0.5";
@@ -300,10 +300,10 @@ catalogue! {
 
     /// Makes a token for a person or a program.
     "security/token.create" TokenCreate(api::security::CreateParams) -> api::security::CreateResult,
-        Write, Operator, Uid, Again, [StorageFull], "0.2";
+        Write, Operator, Uid, Again, [QuotaExhausted, StorageFull], "0.2";
     /// Makes a client certificate the credential of a person or a program.
     "security/certificate.add" CertificateAdd(api::security::AddCertificateParams) -> api::security::AddCertificateResult,
-        Write, Operator, Uid, Again, [InvalidParams, Conflict, StorageFull], "0.5";
+        Write, Operator, Uid, Again, [InvalidParams, Conflict, QuotaExhausted, StorageFull], "0.5";
     /// Lists the tokens that were made.
     "security/token.list" TokenList(Empty) -> api::security::TokensResult,
         Read, Operator, Read, Safe, [], "0.2";
@@ -337,23 +337,23 @@ catalogue! {
         Read, OwnerOrOperator, Attach, Safe, [NotFound, InvalidState], "0.1";
     /// Reads a recording, also of an epoch or agent that is gone.
     "runtime/recording.read" RecordingRead(api::terminal::RecordingParams) -> api::terminal::RecordingResult,
-        Read, OwnerOrOperator, Attach, Safe, [NotFound], "0.1";
+        Read, OwnerOrOperator, Attach, Safe, [NotFound, InvalidState], "0.1";
 
     /// Reads a key of an agent's memory.
     "memory/entry.get" MemoryGet(api::memory::KeyParams) -> api::memory::Entry,
-        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.1";
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.1";
     /// Writes a key of an agent's memory.
     "memory/entry.put" MemoryPut(api::memory::PutParams) -> api::memory::Entry,
-        Write, OwnerOrOperator, Supervise, Again, [NotFound, VersionConflict, TooLarge, QuotaExhausted, StorageFull], "0.1";
+        Write, OwnerOrOperator, Supervise, Again, [NotFound, VersionConflict, TooLarge, QuotaExhausted, InvalidState, StorageFull], "0.1";
     /// Lists the keys of an agent's memory.
     "memory/entry.list" MemoryList(api::memory::KeysParams) -> api::memory::EntriesResult,
-        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.1";
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.1";
     /// Removes a key of an agent's memory.
     "memory/entry.delete" MemoryDelete(api::memory::DeleteParams) -> api::memory::Entry,
-        Write, OwnerOrOperator, Supervise, Same, [NotFound, VersionConflict, StorageFull], "0.1";
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, VersionConflict, InvalidState, StorageFull], "0.1";
     /// Lists the versions of a key of an agent's memory.
     "memory/entry.history" MemoryHistory(api::memory::KeyParams) -> api::memory::EntriesResult,
-        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.1";
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.1";
 
     /// Reads what a projection of the record says, from any point: events of the log, or what was made of them.
     "stream/replay" StreamReplay(api::stream::ReplayParams) -> api::stream::ReplayResult,
@@ -392,7 +392,7 @@ catalogue! {
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
     /// Follows live what happens, in words; steps come as `observe/tap` notifications.
     "observe/tap.open" TapOpen(api::trace::TapParams) -> api::trace::TapResult,
-        Read, Operator, Read, Safe, [NotFound], "0.5";
+        Read, Operator, Read, Safe, [NotFound, QuotaExhausted], "0.5";
     /// Ends a tap.
     "observe/tap.close" TapClose(api::stream::SubscriptionParams) -> Empty,
         Read, Operator, Read, Safe, [NotFound], "0.5";
@@ -402,10 +402,10 @@ catalogue! {
         Read, Operator, Read, Safe, [], "0.1";
     /// Makes a signed pack of what the record says of an agent, a thread, a turn, a message or the node.
     "evidence/pack.export" PackExport(api::evidence::PackParams) -> api::evidence::PackResult,
-        Write, Operator, Supervise, Again, [InvalidParams, NotFound, TooLarge, Unavailable, StorageFull], "0.5";
+        Write, Operator, Supervise, Again, [InvalidParams, NotFound, TooLarge, StorageFull], "0.5";
     /// Tells what is needed to run a turn again and to judge what comes of it.
     "evidence/replay.export" ReplayExport(api::evidence::CaseExportParams) -> api::evidence::CaseExportResult,
-        Read, Operator, Read, Safe, [NotFound, InvalidState], "0.5";
+        Read, Operator, Read, Safe, [NotFound], "0.5";
     /// Lists what the record cannot show, and why.
     "evidence/gap.list" GapList(api::evidence::GapsParams) -> api::evidence::GapsResult,
         Read, Operator, Read, Safe, [NotFound], "0.5";

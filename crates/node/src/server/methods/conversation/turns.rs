@@ -1,5 +1,7 @@
 //! Turns: begun, steered, interrupted, looked at.
 
+use std::sync::atomic::Ordering;
+
 use edgeplane_store::{MessageRow, Order, TurnsOf};
 use edgeplane_types::{DeliveryMode, ErrorName, Ingress, MessageId, ThreadId, TurnId, fact::ThreadCreated};
 use edgeplane_wire::{
@@ -73,6 +75,7 @@ async fn begin(
     let begun = handle.ask(|reply| Command::Begin(wanted, reply)).await??;
     session.effect.notify_one();
     let Begun { message_id, thread, turn_id, disposition, queue_position, next_seq, duplicate } = begun;
+    session.replayed.store(duplicate, Ordering::Relaxed);
     let thread_id = match thread {
         Some(id) => id,
         None => super::main_thread(session, handle.id)?.id,
