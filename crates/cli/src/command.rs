@@ -18,6 +18,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod evidence;
 pub(crate) mod hook;
+pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod mcp;
@@ -27,6 +28,7 @@ pub(crate) mod node;
 pub(crate) mod output_of;
 pub(crate) mod overrides;
 pub(crate) mod policy;
+pub(crate) mod process;
 pub(crate) mod projection;
 pub(crate) mod queue;
 pub(crate) mod recording;
@@ -130,6 +132,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Adapter(args) => adapter::run(&args, context),
         Command::Override(args) => overrides::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
+        Command::Process(args) => process::run(&args, context),
+        Command::Host(args) => host::run(&args, context),
         Command::Projection(args) => projection::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),

@@ -164,6 +164,45 @@ fn processes_of_others_are_not_there() {
     assert_eq!(get(&node, &id)["status"], "running");
 }
 
+/// What a command says, and its exit code.
+fn said(node: &Node, args: &[&str]) -> (Option<i32>, String) {
+    let output = node.cli(args).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+/// Proves MACH-001, MACH-003, MACH-005, MACH-006, MACH-008.
+#[test]
+fn command_line_shows_processes_surroundings_and_the_machine() {
+    let node = Node::start();
+    run(&node, "");
+    let id = begin(&node, "echo here; exec sleep 1000");
+    eventually("it has said something", || get(&node, &id)["output"]["head"] == "here\n");
+    let (code, text) = said(&node, &["process", "list", "coder", "--status", "running"]);
+    assert!(code == Some(0) && text.contains(&id) && text.contains("sleep 1000"), "{text}");
+    let (code, text) = said(&node, &["process", "get", &id]);
+    assert!(code == Some(0) && text.ends_with("here\n") && !text.contains("secret-value"), "{text}");
+    let (code, text) = said(&node, &["process", "terminate", &id, "--reason", "enough"]);
+    assert!(code == Some(0) && text.contains("is to end"), "{text}");
+    eventually("it has ended", || get(&node, &id)["status"] == "exited");
+    let (code, text) = said(&node, &["process", "list", "coder", "--status", "running"]);
+    assert_eq!((code, text.trim()), (Some(0), "no process was run for it"));
+
+    let (code, text) = said(&node, &["agent", "environment", "coder"]);
+    assert!(
+        code == Some(0) && text.lines().any(|line| line.split_whitespace().eq(["driver", "acp"])),
+        "{text}"
+    );
+    let (_, json) = said(&node, &["agent", "environment", "coder", "-o", "json"]);
+    let view = raw(&node, "runtime/environment.get", json!({ "agent": "coder" })).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["variables"], view["variables"]);
+    let (code, text) = said(&node, &["host"]);
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert!(code == Some(0) && text.contains(kernel.trim()) && text.contains("1 running"), "{text}");
+    let (code, text) = said(&node, &["host", "elsewhere"]);
+    assert!(code != Some(0) && text.contains("no host `elsewhere`"), "{text}");
+}
+
 /// Proves MACH-006, MACH-007.
 #[test]
 fn environment_shows_what_is_applied_and_no_value() {

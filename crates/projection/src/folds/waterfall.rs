@@ -72,9 +72,11 @@ pub(crate) struct Waterfall {
 
 fn status(fact: &Fact) -> Status {
     match fact {
-        Fact::MessageTurnEnded { .. } | Fact::TurnCompleted { .. } | Fact::ActionResolved { .. } => {
-            Status::Ended
-        }
+        // Once it is accepted, all that was asked for is done; what becomes of it is the turn's.
+        Fact::MessageAccepted { .. }
+        | Fact::MessageTurnEnded { .. }
+        | Fact::TurnCompleted { .. }
+        | Fact::ActionResolved { .. } => Status::Ended,
         Fact::MessageRejected { .. } | Fact::MessageExpired { .. } | Fact::MessageDeadLettered { .. } => {
             Status::Failed
         }
@@ -95,9 +97,12 @@ impl Waterfall {
             return;
         }
         let event = step.event();
+        // A turn's context does not say which request it is of; that request's message does.
+        let asked = || ids.message_id.and_then(|message| self.turns.get(&message).copied());
+        let parent = trace.parent.or_else(asked);
         let payload = Object::new()
             .put("span_id", &trace.traceparent.span_id)
-            .maybe("parent", trace.parent.as_ref())
+            .maybe("parent", parent.as_ref())
             .put("operation", &trace.operation)
             .put("user_id", &trace.user_id)
             .put("because", event.fact.type_name())
@@ -105,7 +110,7 @@ impl Waterfall {
         step.say("span.began", ids, payload).trace = Some(trace.traceparent.to_string());
         self.spans.push(Span {
             id: trace.traceparent.span_id,
-            parent: trace.parent,
+            parent,
             operation: trace.operation.clone(),
             user_id: trace.user_id.clone(),
             thread: trace.thread_id,

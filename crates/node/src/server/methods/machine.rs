@@ -210,7 +210,7 @@ pub(in crate::server) async fn host(session: &Session, params: HostParams) -> Re
     }
     let shown: String = edgeplane_driver::render::clean(&params.host).chars().take(80).collect();
     Err(RpcError::new(ErrorName::NotFound, format!("no host `{shown}`"))
-        .hint("a node that belongs to no fleet knows its own machine only: `edgeplane host list`"))
+        .hint("a node that belongs to no fleet knows its own machine only: `edgeplane host` shows it"))
 }
 
 async fn this_host(session: &Session) -> HostView {

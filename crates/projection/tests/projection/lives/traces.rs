@@ -18,7 +18,7 @@ pub(super) fn trace_of(fact: &Fact) -> Option<TraceContext> {
     let span_id = if is_asked { request } else { SpanId::of_turn(&message) };
     Some(TraceContext {
         traceparent: Traceparent { trace_id: trace_id(bytes[15] % TRACES), span_id, flags: 1 },
-        parent: (!is_asked).then_some(request),
+        parent: None,
         operation: "runtime/agent.signal".to_owned(),
         user_id: label("ann"),
         thread_id: None,
