@@ -264,6 +264,12 @@ talk() {
   heading 'One agent asks the other'
   tell alpha '/ask beta /recall harbour'
   expect "$said" "$note"
+
+  heading 'Where its time went: both agents in one trace, read from the record'
+  show trace --agent alpha
+  local verdict
+  verdict=$(ep trace --agent alpha -o json | json explanation.verdict) || fail 'there is no trace of that'
+  [ "$verdict" = healthy ] || echo "   This machine is busy: the verdict is $verdict."
 }
 
 use_shell() {

@@ -50,7 +50,7 @@ step 'agent programs' agents
 step 'format' cargo fmt --all --check
 step 'floors' cargo xtask floors
 step 'tidy' cargo xtask tidy
-step 'page of the methods' cargo xtask methods --check
+step 'what is made from the catalogue' cargo xtask generate --check
 step 'clippy' cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 # The tests start `edgeplane`, `edgeplaned` and `edgeplane-shim`, which they find beside each other.
@@ -67,5 +67,8 @@ if [ -d "$python_agents" ]; then
   step 'tests of the Python agent' \
     env PYTHONDONTWRITEBYTECODE=1 python3 -m unittest discover -s "$python_agents" -p '*_test.py'
 fi
+
+step 'tests of the Python client' \
+  env PYTHONDONTWRITEBYTECODE=1 python3 -W error::ResourceWarning -m unittest discover -s clients/python/tests -p '*_test.py'
 
 printf '==> everything passed in %d s\n' "$SECONDS"

@@ -19,7 +19,7 @@ header `X-Hook-Signature` holds the HMAC-SHA-256 of the body in hexadecimal, wit
 A sender that repeats a delivery sends the same `X-Hook-Delivery` and the agent gets it once. Without that header the
 digest of path and body stands in for it.
 
-Needs Python 3.8 or newer and nothing else.
+Needs Python 3.9 or newer and the client beside it in this checkout, which needs nothing else.
 """
 
 import argparse
@@ -28,9 +28,13 @@ import hmac
 import http.server
 import json
 import os
+import pathlib
 import sys
 
-from workflow import Node, NodeError, default_socket
+# So that it runs from a checkout without installing anything.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python" / "src"))
+
+from edgeplane import Client, EdgePlaneError, NodeError, default_socket  # noqa: E402
 
 # What a web hook brings is short; whoever has more to say sends a link.
 BODY_BYTES_MAX = 256 * 1024
@@ -73,11 +77,12 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         }
         try:
             # A conversation for each: nothing is kept that could break between two of them.
-            result = Node(self.server.node, self.server.token).call("runtime/message.submit", params)
+            with Client.unix(self.server.node, token=self.server.token) as client:
+                result = client.runtime.message.submit(**params)
         except NodeError as error:
             print(f"webhook.py: {error}", file=sys.stderr, flush=True)
             return self.answer(STATUS.get(error.name, 502), {"error": error.name})
-        except OSError as error:
+        except EdgePlaneError as error:
             print(f"webhook.py: {error}", file=sys.stderr, flush=True)
             return self.answer(503, {"error": "unavailable"})
         # Accepted means that it is on the node's disk; what the agent makes of it is another matter.

@@ -18,80 +18,33 @@ Each step has an idempotency key made of the run and the step. So it keeps no st
 run again with the same --run, it says nothing twice, and goes on with the first step that is not done. A step whose
 words have changed since is refused by the node, because the key stands for other words.
 
-Needs Python 3.8 or newer and nothing else.
+Needs Python 3.9 or newer and the client beside it in this checkout, which needs nothing else.
 """
 
 import argparse
 import json
 import os
-import socket
+import pathlib
 import sys
 
+# So that it runs from a checkout without installing anything.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python" / "src"))
 
-class NodeError(Exception):
-    """What the node said no with."""
-
-    def __init__(self, error):
-        data = error.get("data", {})
-        self.name = data.get("name", "unknown")
-        super().__init__(f"{self.name}: {error.get('message', '')}")
-
-
-class Node:
-    """A conversation with the node: one question after another, each a line of JSON."""
-
-    def __init__(self, path, token):
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(path)
-        self.lines = self.socket.makefile("rb")
-        self.next_id = 0
-        # From here on the node knows this connection by its token.
-        self.caller = self.call("core/initialize", {"client": "workflow.py", "token": token})["caller"]
-
-    def call(self, method, params):
-        self.next_id += 1
-        request = {"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params}
-        self.socket.sendall(json.dumps(request).encode() + b"\n")
-        while True:
-            line = self.lines.readline()
-            if not line:
-                raise ConnectionError("the node went away")
-            answer = json.loads(line)
-            if answer.get("id") != self.next_id:
-                continue
-            if "error" in answer:
-                raise NodeError(answer["error"])
-            return answer["result"]
-
-
-def default_socket():
-    """Where the node's socket is, by the rules that the command line has."""
-    if os.environ.get("EDGEPLANE_SOCKET"):
-        return os.environ["EDGEPLANE_SOCKET"]
-    if os.environ.get("EDGEPLANE_RUNTIME_DIR"):
-        return os.path.join(os.environ["EDGEPLANE_RUNTIME_DIR"], "edgeplaned.sock")
-    if os.geteuid() == 0:
-        return "/run/edgeplane/edgeplaned.sock"
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    folder = os.path.join(runtime, "edgeplane") if runtime else f"/tmp/edgeplane-{os.geteuid()}"
-    return os.path.join(folder, "edgeplaned.sock")
+from edgeplane import Client, EdgePlaneError, default_socket  # noqa: E402
 
 
 def rungs(result):
     return [receipt["rung"] for receipt in result["receipts"]]
 
 
-def run_step(node, run, step, timeout):
+def run_step(client, run, step, timeout):
     """Says the words of a step, or finds that they were said, and waits for the end of the turn."""
-    result = node.call(
-        "runtime/agent.signal",
-        {
-            "agent": step["agent"],
-            "parts": [{"type": "text", "text": step["say"]}],
-            "idempotency_key": f"{run}/{step['name']}",
-            "wait": "turn_ended",
-            "timeout_ms": int(timeout * 1000),
-        },
+    result = client.runtime.agent.signal(
+        agent=step["agent"],
+        parts=[{"type": "text", "text": step["say"]}],
+        idempotency_key=f"{run}/{step['name']}",
+        wait="turn_ended",
+        timeout_ms=int(timeout * 1000),
     )
     reached = rungs(result)
     failed = [rung for rung in reached if rung in ("rejected", "expired", "dead_lettered")]
@@ -115,14 +68,14 @@ def main():
     with open(arguments.steps, encoding="utf-8") as file:
         steps = json.load(file)
     try:
-        node = Node(arguments.socket, token)
-        for step in steps:
-            outcome = run_step(node, arguments.run, step, arguments.timeout)
-            print(json.dumps(outcome), flush=True)
-            if outcome["state"] != "done":
-                # The next step may build on this one. Run again to go on.
-                return 75
-    except (NodeError, OSError) as error:
+        with Client.unix(arguments.socket, token=token) as client:
+            for step in steps:
+                outcome = run_step(client, arguments.run, step, arguments.timeout)
+                print(json.dumps(outcome), flush=True)
+                if outcome["state"] != "done":
+                    # The next step may build on this one. Run again to go on.
+                    return 75
+    except EdgePlaneError as error:
         print(f"workflow.py: {error}", file=sys.stderr)
         return 1
     return 0

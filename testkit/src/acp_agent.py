@@ -64,6 +64,8 @@ def past(session):
 
 
 REMEMBERED = set()
+# What the newest prompt said beside its words.
+META = [None]
 
 
 def tool(session, path):
@@ -136,6 +138,8 @@ def play(session, text):
         update(session, "tool_call", toolCallId="edit", title=f"edit {rest}", kind="edit", status="in_progress")
         update(session, "tool_call_update", toolCallId="edit", status="completed", content=[change])
         say(session, "edited")
+    elif verb == "meta":
+        say(session, json.dumps(META[0]))
     elif verb == "hold":
         hold(session, rest)
     elif verb == "tool":
@@ -213,6 +217,7 @@ def bad(session, what):
 
 
 def prompt(number, params):
+    META[0] = params.get("_meta")
     session = params["sessionId"]
     with open("prompts", "a") as file:
         file.write(json.dumps([block.get("text") for block in params["prompt"]]) + "\n")

@@ -6,11 +6,11 @@ use edgeplane_wire::{
         agent::{AgentView, ChangeParams, ChangeResult, ListParams},
         memory::{EntriesResult, KeyParams, KeysParams},
         message::{InboxParams, MessageView},
-        stream::{EventView, ReadParams},
+        stream::{EventView, ReplayParams, Target},
         terminal::{RecordingItem, RecordingParams},
     },
     base64,
-    catalogue::{AgentList, Call, InboxList, MemoryHistory, MemoryList, RecordingRead, StreamRead},
+    catalogue::{AgentList, Call, InboxList, MemoryHistory, MemoryList, RecordingRead, StreamReplay},
     rpc::RpcError,
 };
 
@@ -61,26 +61,27 @@ impl Node {
     /// Every event of these types, oldest first; of the whole node with an empty name, of any type with none.
     #[must_use]
     pub fn events(&self, agent: &str, types: &[&str]) -> Vec<EventView> {
-        self.events_by(ReadParams {
-            agent: (!agent.is_empty()).then(|| agent.to_owned()),
+        self.events_by(ReplayParams {
+            target: if agent.is_empty() { Target::node() } else { Target::agent(agent) },
             types: types.iter().map(|kind| (*kind).to_owned()).collect(),
             limit: Some(PAGE_EVENTS),
-            ..ReadParams::default()
+            ..ReplayParams::default()
         })
     }
 
     /// Every event that these parameters ask for, page by page.
     #[must_use]
-    pub fn events_by(&self, mut params: ReadParams) -> Vec<EventView> {
+    pub fn events_by(&self, mut params: ReplayParams) -> Vec<EventView> {
         let mut connection = self.connect();
         let mut all = Vec::new();
         loop {
-            let page = connection.call::<StreamRead>(&params);
-            all.extend(page.items);
-            if page.end {
+            let page = connection.call::<StreamReplay>(&params);
+            let (next, end) = (page.next, page.end);
+            all.extend(page.events());
+            if end {
                 return all;
             }
-            params.after = page.next;
+            params.after = Some(next);
         }
     }
 

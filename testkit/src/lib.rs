@@ -6,6 +6,7 @@
 
 pub mod agents;
 mod alone;
+pub mod binding;
 mod callers;
 mod connection;
 mod evidence;
@@ -22,6 +23,7 @@ pub mod signals;
 mod tokens;
 pub mod tui;
 pub mod wait;
+pub mod web;
 
 pub use alone::{Alone, alone};
 pub use callers::words;

@@ -13,11 +13,9 @@ use edgeplane_wire::{
         Empty,
         agent::{AgentParams, AgentView, ApplyParams, ChangeParams, Document, WaitParams},
         message::{SignalParams, SignalResult},
-        stream::{EventView, ReadParams},
+        stream::{EventView, ReplayParams, Target},
     },
-    catalogue::{
-        AgentApply, AgentGet, AgentSignal, AgentStop, AgentWait, AuditVerify, NodeStatus, StreamRead,
-    },
+    catalogue::{AgentApply, AgentGet, AgentSignal, AgentStop, AgentWait, AuditVerify, NodeStatus},
     rpc::RpcError,
 };
 
@@ -373,9 +371,8 @@ impl Node {
     /// An agent's events, oldest first; of the whole node with an empty name.
     #[must_use]
     pub fn history(&self, name: &str) -> Vec<EventView> {
-        let agent = (!name.is_empty()).then(|| name.to_owned());
-        let params = ReadParams { agent, limit: Some(10_000), ..ReadParams::default() };
-        self.connect().call::<StreamRead>(&params).items
+        let target = if name.is_empty() { Target::node() } else { Target::agent(name) };
+        self.events_by(ReplayParams { target, limit: Some(10_000), ..ReplayParams::default() })
     }
 
     /// How many events of a type an agent has.

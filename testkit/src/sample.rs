@@ -20,6 +20,8 @@ pub fn envelope() -> Envelope {
         origin: None,
         rule: None,
         thread: None,
+        into_turn: None,
+        fence: None,
         reply_to: None,
         causation: None,
         hops: 0,

@@ -18,6 +18,24 @@ impl Node {
     /// If it is not made.
     #[must_use]
     pub fn token(&self, principal: &str, kind: TokenKind, scopes: &[Scope], roles: &[&str]) -> CreateResult {
+        self.made((principal, kind, false), scopes, roles)
+    }
+
+    /// The token of a person that also counts over network connections.
+    ///
+    /// # Panics
+    /// If it is not made.
+    #[must_use]
+    pub fn remote_token(&self, principal: &str, scopes: &[Scope], roles: &[&str]) -> CreateResult {
+        self.made((principal, TokenKind::Operator, true), scopes, roles)
+    }
+
+    fn made(
+        &self,
+        (principal, kind, remote): (&str, TokenKind, bool),
+        scopes: &[Scope],
+        roles: &[&str],
+    ) -> CreateResult {
         let label = |text: &str| text.parse().expect("tests use good names");
         self.connect().call::<TokenCreate>(&CreateParams {
             principal: label(principal),
@@ -25,6 +43,7 @@ impl Node {
             scopes: scopes.to_vec(),
             roles: roles.iter().map(|role| label(role)).collect(),
             expires_in_ms: None,
+            remote,
         })
     }
 

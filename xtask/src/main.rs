@@ -1,14 +1,14 @@
 //! The project's own checks and its benchmark, run as `cargo xtask <command>`.
 //!
 //! Owns the rules that a machine can check and that neither the compiler nor clippy does: they read manifests and
-//! sources as text. The benchmark drives the built programs from outside. The page of the methods is made from the
-//! catalogue in `wire`; nothing else of the node is linked.
+//! sources as text. The benchmark drives the built programs from outside. Pages, schemas and clients are made from
+//! the catalogue in `wire`; nothing else of the node is linked.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what a check finds is this program's output")]
 
 mod bench;
 mod floors;
-mod methods;
+mod generate;
 mod problem;
 mod requirements;
 mod source;
@@ -41,9 +41,9 @@ const COMMANDS: &[Command] = &[
         run: |root, arguments| check("tidy", arguments, || tidy::check_workspace(root)),
     },
     Command {
-        name: "methods",
-        about: "write spec/methods.md from the catalogue of methods; --check compares them only",
-        run: methods::run,
+        name: "generate",
+        about: "write what is made from the catalogue: pages, OpenAPI, schemas, clients; --check compares only",
+        run: generate::run,
     },
     Command {
         name: "bench",
@@ -69,6 +69,8 @@ fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
         print_help();
         return Ok(ExitCode::SUCCESS);
     }
+    // The name that it had when it made one page.
+    let name = if name == "methods" { "generate" } else { name };
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         print_help();
         anyhow::bail!("no command is called `{name}`");

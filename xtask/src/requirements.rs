@@ -13,7 +13,8 @@ const SPEC: &str = "spec/";
 const DOCUMENTS: &[&str] = &[SPEC, "docs/"];
 
 /// Where tests cite them.
-const CITING: &[&str] = &["crates/", "testkit/", "examples/", "conformance/"];
+const CITING: &[&str] =
+    &["crates/", "clients/", "testkit/", "examples/", "conformance/", "xtask/src/generate/"];
 
 /// The letters and digits of an id's first part: enough to be a word, too few to be a sentence.
 const PREFIX_LENGTH: std::ops::RangeInclusive<usize> = 2..=12;

@@ -16,22 +16,34 @@ pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod evidence;
 pub(crate) mod hook;
+pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod logs;
 pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod node;
+pub(crate) mod output_of;
+pub(crate) mod overrides;
 pub(crate) mod policy;
+pub(crate) mod process;
+pub(crate) mod projection;
+pub(crate) mod queue;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
+pub(crate) mod stdio;
+pub(crate) mod tap;
+pub(crate) mod thread;
 pub(crate) mod token;
+pub(crate) mod trace;
 pub(crate) mod transcript;
+pub(crate) mod turn;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -100,17 +112,29 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Broadcast(args) => spread::broadcast(*args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Message(args) => message::run(*args, context),
+        Command::Turn(args) => turn::run(*args, context),
+        Command::Thread(args) => thread::run(*args, context),
+        Command::Queue(args) => queue::run(&args, context),
+        Command::Output(args) => output_of::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),
         Command::Logs(args) => logs::run(&args, context),
         Command::Transcript(args) => transcript::run(&args, context),
+        Command::Trace(args) => trace::run(&args, context),
+        Command::Tap(args) => tap::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Events(args) => events::run(&args, context),
+        Command::Evidence(args) => evidence::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
+        Command::Stdio(args) => stdio::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Adapter(args) => adapter::run(&args, context),
+        Command::Override(args) => overrides::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
+        Command::Process(args) => process::run(&args, context),
+        Command::Host(args) => host::run(&args, context),
+        Command::Projection(args) => projection::run(&args, context),
         Command::Node(args) => node::run(&args, context),
         Command::Token(args) => token::run(&args, context),
         Command::Schedule(args) => schedule::run(&args, context),

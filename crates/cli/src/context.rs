@@ -91,7 +91,10 @@ impl Context {
             anyhow::Error::new(error).context(failure.hint("start it with `edgeplane daemon up`"))
         })?;
         let shows_progress = self.out.manner.stderr_is_terminal && !self.out.manner.quiet;
-        Node::over(stream, shows_progress).context("cannot use the connection to the node")
+        let mut node = Node::over(stream, shows_progress).context("cannot use the connection to the node")?;
+        // Programs that a turn starts are told its trace, and so is what they ask.
+        node.belong_to(self.env.get("TRACEPARENT").and_then(|trace| trace.into_string().ok()));
+        Ok(node)
     }
 
     /// How long to wait for an ordinary answer.

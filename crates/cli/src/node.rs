@@ -46,6 +46,8 @@ pub(crate) struct Node {
     stream: UnixStream,
     incoming: LineBuffer,
     last_id: i64,
+    /// The trace that what is asked belongs to, as this program was told it.
+    trace: Option<String>,
     /// Came while an answer was waited for.
     held: VecDeque<Notification>,
     shows_progress: bool,
@@ -61,6 +63,21 @@ pub(crate) struct Parts {
     pub(crate) held: VecDeque<Notification>,
 }
 
+/// Parameters with the trace that they belong to.
+fn within(trace: &str, params: impl Serialize) -> serde_json::Value {
+    // What cannot be written is refused as a whole by whoever reads it.
+    let mut params = serde_json::to_value(params).unwrap_or_default();
+    if params.is_null() {
+        params = serde_json::json!({});
+    }
+    if let Some(fields) = params.as_object_mut()
+        && !fields.contains_key("ctx")
+    {
+        fields.insert("ctx".to_owned(), serde_json::json!({ "traceparent": trace }));
+    }
+    params
+}
+
 impl Node {
     pub(crate) fn over(stream: UnixStream, shows_progress: bool) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
@@ -68,10 +85,16 @@ impl Node {
             stream,
             incoming: LineBuffer::default(),
             last_id: 0,
+            trace: None,
             held: VecDeque::new(),
             shows_progress,
             doing: None,
         })
+    }
+
+    /// Asks as part of a trace. A node takes one that is malformed for none.
+    pub(crate) fn belong_to(&mut self, traceparent: Option<String>) {
+        self.trace = traceparent;
     }
 
     /// Shows no line that says what is waited for: standard output says what comes.
@@ -113,7 +136,10 @@ impl Node {
     ) -> Result<Box<RawValue>, CallError> {
         self.last_id = self.last_id.saturating_add(1);
         let id = self.last_id;
-        let line = rpc::request(&Id::Number(id), method, params);
+        let line = match &self.trace {
+            Some(trace) => rpc::request(&Id::Number(id), method, within(trace, params)),
+            None => rpc::request(&Id::Number(id), method, params),
+        };
         if line.len() > LINE_BYTES_MAX {
             let message =
                 format!("the request is {} bytes long, at most {LINE_BYTES_MAX} are taken", line.len());

@@ -29,6 +29,36 @@ pub const REQUESTS_MAX: usize = 64;
 /// taken: the node is slowed down, and nothing is lost.
 pub const NOTIFICATIONS_MAX: usize = 1_024;
 
+tokio::task_local! {
+    /// The trace that the calls of this task belong to.
+    static TRACE: String;
+}
+
+/// Makes calls as part of a trace: its `traceparent`, as it came from whoever is called for. A node takes one that is
+/// malformed for none.
+pub async fn traced<F: Future>(traceparent: Option<String>, calls: F) -> F::Output {
+    match traceparent {
+        Some(trace) => TRACE.scope(trace, calls).await,
+        None => calls.await,
+    }
+}
+
+/// Parameters with the trace that they belong to.
+fn within(trace: &str, params: impl Serialize) -> Value {
+    // What cannot be written is refused as a whole by whoever reads it.
+    let mut params = serde_json::to_value(params).unwrap_or_default();
+    if params.is_null() {
+        params = serde_json::json!({});
+    }
+    if let Some(fields) = params.as_object_mut() {
+        let context = fields.entry("ctx").or_insert_with(|| serde_json::json!({}));
+        if let Some(context) = context.as_object_mut() {
+            context.entry("traceparent").or_insert_with(|| Value::String(trace.to_owned()));
+        }
+    }
+    params
+}
+
 /// A connection to a node.
 ///
 /// Calls may be made at the same time from many tasks; each hears its own answer. A call that is dropped is no longer
@@ -123,7 +153,11 @@ impl Client {
     /// When the request is too long for the protocol, the node refuses, or the connection ends first.
     pub async fn call_raw(&self, method: &str, params: impl Serialize) -> Result<Box<RawValue>, CallError> {
         let (waiting, answer) = self.pending.enter().map_err(|end| end.for_call(method))?;
-        let line = rpc::request(&Id::Number(waiting.id), method, params);
+        let id = Id::Number(waiting.id);
+        let line = match TRACE.try_with(Clone::clone) {
+            Ok(trace) => rpc::request(&id, method, within(&trace, params)),
+            Err(_none) => rpc::request(&id, method, params),
+        };
         self.send(method, line).await?;
         match answer.await {
             Ok(Ok(outcome)) => Ok(outcome?),

@@ -11,8 +11,9 @@ mod line;
 mod pending;
 mod task;
 
-pub use client::{Client, NOTIFICATIONS_MAX, Notification, Notifications, REQUESTS_MAX};
+pub use client::{Client, NOTIFICATIONS_MAX, Notification, Notifications, REQUESTS_MAX, traced};
 pub use error::CallError;
+pub use line::{LineError, Lines};
 
 #[cfg(test)]
 mod tests;

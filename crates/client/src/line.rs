@@ -11,8 +11,10 @@ const READ_BYTES: usize = 16 << 10;
 
 /// Why there is no further line.
 #[derive(Debug)]
-pub(crate) enum LineError {
+pub enum LineError {
+    /// The stream failed.
     Io(io::Error),
+    /// The line is longer than the limit.
     TooLong,
     /// The stream ended inside a line.
     Torn,
@@ -20,7 +22,7 @@ pub(crate) enum LineError {
 
 /// Reads lines, none longer than a limit.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
     /// Where the current line begins in the buffer.
@@ -31,14 +33,18 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(reader: R, line_bytes_max: usize) -> Self {
+    /// Reads from a stream.
+    pub fn new(reader: R, line_bytes_max: usize) -> Self {
         Self { reader, buffer: Vec::new(), begin: 0, searched: 0, line_bytes_max }
     }
 
     /// The next line without its newline, or `None` if the stream ended between lines.
     ///
-    /// Not safe to cancel: it belongs to one task that does nothing else.
-    pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, LineError> {
+    /// Safe to cancel: what was read of a line stays here.
+    ///
+    /// # Errors
+    /// If the stream fails or ends inside a line, or the line is too long.
+    pub async fn next(&mut self) -> Result<Option<&[u8]>, LineError> {
         let end = loop {
             let unread = self.buffer.get(self.begin..).unwrap_or_default();
             let found = unread.get(self.searched..).and_then(|rest| rest.iter().position(|b| *b == b'\n'));
@@ -71,6 +77,20 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn line_that_was_given_up_is_whole_the_next_time() {
+        let (mut writer, reader) = tokio::io::duplex(64);
+        let mut lines = Lines::new(reader, 64);
+        for part in ["ab", "cd", "\nef"] {
+            assert!(tokio::time::timeout(std::time::Duration::ZERO, lines.next()).await.is_err(), "{part}");
+            tokio::io::AsyncWriteExt::write_all(&mut writer, part.as_bytes()).await.unwrap();
+        }
+        assert_eq!(lines.next().await.unwrap(), Some(b"abcd".as_slice()));
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, lines.next()).await.is_err());
+        tokio::io::AsyncWriteExt::write_all(&mut writer, b"\n").await.unwrap();
+        assert_eq!(lines.next().await.unwrap(), Some(b"ef".as_slice()));
+    }
 
     async fn check(bytes: &[u8], limit: usize, expected: &[&str]) {
         // One byte at a time: every way to split the stream is a case of this one.

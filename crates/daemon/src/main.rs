@@ -1,17 +1,25 @@
 //! `edgeplaned`: reads its options, brings a node up, and takes it down when asked.
 #![forbid(unsafe_code)]
 
+mod http;
+mod issuers;
+mod listening;
 mod mcp;
+mod telemetry;
 
-use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use edgeplane_node::{Config, Node};
 use edgeplane_os::{dirs::StateDirs, limits, proc, signals};
+use edgeplane_telemetry::Telemetry;
 use edgeplane_types::NodeName;
-use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+};
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// The node daemon of EdgePlane. Runs in the foreground and logs to standard error.
 ///
@@ -47,6 +55,16 @@ struct Options {
     #[arg(long, env = "EDGEPLANE_MCP_LISTEN", value_name = "ADDRESS", value_parser = mcp::parse_address)]
     mcp_listen: Option<SocketAddr>,
 
+    #[command(flatten)]
+    http: http::HttpOptions,
+
+    #[command(flatten)]
+    issuers: issuers::IssuerOptions,
+
+    /// Send spans, logs and metrics to this collector, such as http://127.0.0.1:4318 [default: nowhere]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
+
     /// What to log, such as `info` or `edgeplane_node=debug`
     #[arg(long, env = "EDGEPLANE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -76,7 +94,10 @@ Examples:
   edgeplaned
   edgeplaned --state-dir ./state --runtime-dir ./run --log debug
   EDGEPLANE_STATE_DIR=/srv/agents edgeplaned --no-cgroups
-  edgeplaned --mcp-listen 127.0.0.1:8931";
+  edgeplaned --http-listen 127.0.0.1:8930
+  edgeplaned --http-listen 0.0.0.0:8930 --tls-cert node.pem --tls-key node.key
+  edgeplaned --mcp-listen 127.0.0.1:8931
+  edgeplaned --oidc-issuer https://login.example --oidc-audience edgeplane --jwks https://login.example/keys";
 
 /// Descriptors that a large node has open: some four for each of four thousand agents.
 const OPEN_FILES_FORESEEN: u32 = 16_384;
@@ -94,8 +115,20 @@ fn main() -> ExitCode {
 
 fn run(options: Options) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&options.log).with_context(|| format!("`--log {}`", options.log))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
-    if let Some(Verb::Audit { verb: AuditVerb::Verify }) = options.verb {
+    let is_audit = matches!(options.verb, Some(Verb::Audit { verb: AuditVerb::Verify }));
+    // Whoever serves HTTP has `/metrics` there.
+    let measures = !is_audit && (options.http.is_served() || options.otlp_endpoint.is_some());
+    // Before there is a runtime: the exporters block, and have threads of their own for it.
+    let telemetry = match measures {
+        true => Some(telemetry::start(options.otlp_endpoint.clone(), options.node_name.as_ref())),
+        false => None,
+    };
+    let telemetry = telemetry.transpose();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let exported = telemetry.as_ref().ok().and_then(Option::as_ref).and_then(|of| of.log_layer());
+    tracing_subscriber::registry().with(filter).with(lines).with(exported).init();
+    let telemetry = telemetry?;
+    if is_audit {
         return audit(options);
     }
     end_on_panic();
@@ -108,15 +141,23 @@ fn run(options: Options) -> anyhow::Result<()> {
     if let Err(error) = limits::make_room_for_files(OPEN_FILES_FORESEEN) {
         tracing::warn!(%error, "cannot make room for open files");
     }
-    let mcp_listen = options.mcp_listen;
-    let config = config(options)?;
+    let http = options.http.config()?;
+    let listeners =
+        Listeners { mcp: options.mcp_listen.map(mcp::config), http, telemetry: telemetry.clone() };
+    let observer =
+        telemetry.clone().map(|of| Arc::new(telemetry::Watch(of)) as Arc<dyn edgeplane_node::Observer>);
+    let config = Config { observer, ..config(options)? };
     // One thread serves everything that does not block: a call costs no switch between threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(16)
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(serve(config, mcp_listen))
+    let served = runtime.block_on(serve(config, listeners));
+    if let Some(telemetry) = telemetry {
+        telemetry.end();
+    }
+    served
 }
 
 /// Verifies a record that no daemon need serve.
@@ -157,14 +198,40 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let shim = options.shim.unwrap_or_else(|| own.with_file_name("edgeplane-shim"));
     let cli = own.with_file_name("edgeplane");
-    Ok(Config { dirs, shim, cli, name: options.node_name, environment, cgroups: !options.no_cgroups })
+    let (name, cgroups) = (options.node_name, !options.no_cgroups);
+    let issuers = options.issuers.read()?;
+    Ok(Config { dirs, shim, cli, name, environment, cgroups, issuers, observer: None })
 }
 
-async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result<()> {
+/// What is listened on besides the node's socket.
+#[derive(Debug)]
+struct Listeners {
+    mcp: Option<edgeplane_gateway::Config>,
+    http: Option<edgeplane_gateway::Config>,
+    /// What is measured, for `/metrics`.
+    telemetry: Option<Arc<Telemetry>>,
+}
+
+async fn serve(config: Config, listeners: Listeners) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let node = Node::start(config).await.context("cannot start the node")?;
-    let mcp = mcp_listen.map(|address| tokio::spawn(mcp::serve(address, node.edge())));
+    let mut listening = Vec::new();
+    if let Some(config) = listeners.mcp {
+        let (end, ending) = oneshot::channel();
+        let edge = node.edge();
+        let routes = move || mcp::routes(&edge);
+        let served = listening::serve("the Model Context Protocol", config, routes, ending);
+        listening.push((end, tokio::spawn(served)));
+    }
+    if let Some(config) = listeners.http {
+        let (end, ending) = oneshot::channel();
+        let edge = node.edge();
+        let telemetry = listeners.telemetry;
+        let routes = move || http::routes(&edge, telemetry.as_ref());
+        let served = listening::serve("the protocol over HTTP", config, routes, ending);
+        listening.push((end, tokio::spawn(served)));
+    }
     tracing::info!("serving");
     let reason = tokio::select! {
         _ = terminate.recv() => "SIGTERM",
@@ -172,9 +239,16 @@ async fn serve(config: Config, mcp_listen: Option<SocketAddr>) -> anyhow::Result
         () = node.ended() => "asked to",
     };
     tracing::info!(reason, "ending; agents run on");
-    if let Some(mcp) = mcp {
-        mcp.abort();
-    }
     node.stop(reason).await;
+    // Whoever follows a stream hears from the node that it ends, and then from the gateway.
+    let mut ends = Vec::new();
+    for (end, served) in listening {
+        // One that has ended by itself hears nothing.
+        let _unheard: Result<(), ()> = end.send(());
+        ends.push(served);
+    }
+    for served in ends {
+        served.await.context("a listener failed")?;
+    }
     Ok(())
 }

@@ -1,17 +1,14 @@
 //! The Model Context Protocol over HTTP: the gateway with the edge mounted on it, in the daemon's process.
 
-use std::{convert::Infallible, future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{future::Future, net::SocketAddr, pin::Pin, sync::Arc};
 
 use axum::body::Body;
 use bytes::Bytes;
 use edgeplane_client::Client;
 use edgeplane_edge_mcp::{HttpEndpoint, Way};
-use edgeplane_gateway::{Bearers, Connect, Endpoint, Gateway, ListenError};
+use edgeplane_gateway::{Bearers, Config, Connect, Endpoint, ListenError, MCP_CONNECTIONS_MAX, Routes};
 use edgeplane_node::Edge;
 use http::{Request, Response};
-
-/// How long an address that somebody else has is waited for before it is tried again.
-const AGAIN: Duration = Duration::from_secs(5);
 
 /// Reads an address that no other machine can reach.
 pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
@@ -20,29 +17,14 @@ pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
     if address.ip().is_loopback() { Ok(address) } else { Err(ListenError::NotLoopback(address).to_string()) }
 }
 
-/// Serves until it is ended. An address that is taken does not keep the node from its agents: any of them could take it.
-pub(crate) async fn serve(address: SocketAddr, edge: Edge) {
-    loop {
-        let bearers = Bearers::new(connect(edge.clone()), Arc::new(mount));
-        match Gateway::listen(address, bearers).await {
-            Ok(gateway) => {
-                tracing::info!(url = %format!("http://{}/mcp", gateway.address()), "the Model Context Protocol is served");
-                // Until this task is ended, which ends the gateway.
-                let _never: Infallible = std::future::pending().await;
-            }
-            Err(error) => {
-                tracing::error!(error = %chain(&error), "the Model Context Protocol is not served; tried again soon");
-            }
-        }
-        tokio::time::sleep(AGAIN).await;
-    }
+/// Where to listen for it alone.
+pub(crate) fn config(address: SocketAddr) -> Config {
+    Config { address, tls: None, hosts: Vec::new(), connections_max: MCP_CONNECTIONS_MAX }
 }
 
-fn chain(error: &ListenError) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
+/// What is served there.
+pub(crate) fn routes(edge: &Edge) -> Routes {
+    Routes::new().with_mcp(Bearers::new(connect(edge.clone()), Arc::new(mount)))
 }
 
 fn connect(edge: Edge) -> Connect {

@@ -41,17 +41,17 @@ fn approval(more: Value) -> Value {
 }
 
 fn open(connection: &mut Connection, params: Value) -> Value {
-    connection.try_raw("runtime/action.open", params).unwrap_or_else(|error| panic!("open: {error}"))
+    connection.try_raw("conversation/action.open", params).unwrap_or_else(|error| panic!("open: {error}"))
 }
 
 fn get(node: &Node, action: &Value) -> Value {
-    node.connect().try_raw("runtime/action.get", json!({ "action_id": action["action"]["id"] })).unwrap()
+    node.connect().try_raw("conversation/action.get", json!({ "action_id": action["action"]["id"] })).unwrap()
 }
 
 fn decide_by(connection: &mut Connection, action: &Value, verdict: Value) -> Result<Value, RpcError> {
     let mut params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"] });
     params["verdict"] = verdict;
-    connection.try_raw("runtime/action.decide", params)
+    connection.try_raw("conversation/action.respond", params)
 }
 
 fn decide(node: &Node, action: &Value, verdict: Value) -> Result<Value, RpcError> {
@@ -67,7 +67,7 @@ fn deny() -> Value {
 }
 
 fn pending(node: &Node) -> Vec<Value> {
-    let list = node.connect().try_raw("runtime/action.list", json!({})).unwrap();
+    let list = node.connect().try_raw("conversation/action.list", json!({})).unwrap();
     list["items"].as_array().unwrap().iter().map(|item| item["action"]["id"].clone()).collect()
 }
 
@@ -233,17 +233,18 @@ fn who_may_not_decide_decides_nothing() {
 
     let beta = &mut as_agent(&node, "beta");
     let id = json!({ "action_id": action["action"]["id"] });
-    for method in ["runtime/action.get", "runtime/action.cancel"] {
+    for method in ["conversation/action.get", "conversation/action.cancel"] {
         let refused = beta.try_raw(method, id.clone()).unwrap_err();
         assert_eq!(refused.name(), ErrorName::PermissionDenied, "{method}");
     }
-    let refused = beta.try_raw("runtime/action.open", approval(json!({ "agent": "alpha" }))).unwrap_err();
+    let refused =
+        beta.try_raw("conversation/action.open", approval(json!({ "agent": "alpha" }))).unwrap_err();
     assert_eq!(refused.name(), ErrorName::PermissionDenied);
-    let refused = beta.try_raw("runtime/action.list", json!({ "agent": "alpha" })).unwrap_err();
+    let refused = beta.try_raw("conversation/action.list", json!({ "agent": "alpha" })).unwrap_err();
     assert_eq!(refused.name(), ErrorName::PermissionDenied);
-    assert_eq!(beta.try_raw("runtime/action.list", json!({})).unwrap()["items"], json!([]));
+    assert_eq!(beta.try_raw("conversation/action.list", json!({})).unwrap()["items"], json!([]));
     assert_eq!(
-        alpha.try_raw("runtime/action.list", json!({})).unwrap()["items"].as_array().unwrap().len(),
+        alpha.try_raw("conversation/action.list", json!({})).unwrap()["items"].as_array().unwrap().len(),
         2
     );
     assert_eq!(counts(&node, "alpha"), [2, 0, 0]);
@@ -351,7 +352,7 @@ fn who_asks_again_has_asked_once() {
     node.up();
     assert_eq!(open(&mut as_agent(&node, "alpha"), keyed.clone())["action"], action["action"]);
     let other = approval(json!({ "idempotency_key": "build-7", "subject": "rm -r /" }));
-    let mismatch = as_agent(&node, "alpha").try_raw("runtime/action.open", other).unwrap_err();
+    let mismatch = as_agent(&node, "alpha").try_raw("conversation/action.open", other).unwrap_err();
     assert_eq!(mismatch.name(), ErrorName::IdempotencyMismatch);
     decide(&node, &action, deny()).unwrap();
     let again = open(&mut as_agent(&node, "alpha"), keyed);
@@ -365,7 +366,7 @@ fn who_asks_again_has_asked_once() {
 fn native_program_asks_once_whoever_dies() {
     let mut node = Node::start();
     let folder = node.scratch();
-    let question = json!({ "jsonrpc": "2.0", "id": "q", "method": "runtime/action.open",
+    let question = json!({ "jsonrpc": "2.0", "id": "q", "method": "conversation/action.open",
         "params": { "kind": "approval", "prompt": "Go on?" } });
     let program = format!(
         "cd {}; echo '{question}'; until [ -e went ]; do sleep 0.01; done; exec cat >> log",
@@ -381,7 +382,7 @@ fn native_program_asks_once_whoever_dies() {
         });
         assert_eq!(pending(&node).len(), 1);
     }
-    let list = node.connect().try_raw("runtime/action.list", json!({})).unwrap();
+    let list = node.connect().try_raw("conversation/action.list", json!({})).unwrap();
     let action = list["items"][0].clone();
     std::fs::write(folder.join("went"), "").unwrap();
     decide(&node, &action, approve()).unwrap();
@@ -402,7 +403,7 @@ fn what_is_taken_back_is_told_to_who_does_not_know() {
     let log = run(&node, "alpha", "");
     let mut alpha = as_agent(&node, "alpha");
     let cancel = |connection: &mut Connection, action: &Value| {
-        connection.try_raw("runtime/action.cancel", json!({ "action_id": action["action"]["id"] }))
+        connection.try_raw("conversation/action.cancel", json!({ "action_id": action["action"]["id"] }))
     };
     let own = open(&mut alpha, approval(json!({})));
     for _ in 0..2 {
@@ -456,13 +457,13 @@ fn number_that_waits_is_bounded_and_a_decision_needs_no_room() {
     let mut operator = node.connect();
     let params = approval(json!({ "agent": "alpha" }));
     let actions: Vec<_> = (0..64).map(|_| open(&mut operator, params.clone())).collect();
-    let full = operator.try_raw("runtime/action.open", params.clone()).unwrap_err();
+    let full = operator.try_raw("conversation/action.open", params.clone()).unwrap_err();
     assert_eq!((full.name(), full.data.retryable), (ErrorName::Backpressure, true));
     for action in &actions {
         decide_by(&mut operator, action, approve()).unwrap();
     }
     assert_eq!(told(&node, "alpha").len(), 64, "more than its inbox takes from others");
-    let full = operator.try_raw("runtime/action.open", params).unwrap_err();
+    let full = operator.try_raw("conversation/action.open", params).unwrap_err();
     assert!(full.message.contains("messages wait"), "{full}");
     assert_eq!(node.try_signal("alpha", "more", None).unwrap_err().name(), ErrorName::Backpressure);
     node.verify();
@@ -533,11 +534,11 @@ fn what_cannot_be_asked_leaves_nothing() {
         (json!({ "causation": stranger }), ErrorName::InvalidParams),
         (json!({ "idempotency_key": "x".repeat(257) }), ErrorName::InvalidParams),
     ] {
-        let error = alpha.try_raw("runtime/action.open", approval(more.clone())).unwrap_err();
+        let error = alpha.try_raw("conversation/action.open", approval(more.clone())).unwrap_err();
         assert_eq!(error.name(), name, "{more}: {error}");
     }
     let unknown = json!({ "action_id": edgeplane_types::ActionId::from_parts(1, [1; 10]) });
-    let error = node.connect().try_raw("runtime/action.get", unknown).unwrap_err();
+    let error = node.connect().try_raw("conversation/action.get", unknown).unwrap_err();
     assert_eq!(error.name(), ErrorName::NotFound);
     assert_eq!(counts(&node, "alpha"), [0, 0, 0]);
     node.verify();

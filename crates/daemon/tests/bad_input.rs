@@ -170,8 +170,21 @@ fn parameters_that_do_not_fit_are_named() {
         ("runtime/recording.read", of_shell(json!({ "epoch": "first" }))),
         ("runtime/agent.attach", of_shell(json!({ "control": "yes" }))),
         ("runtime/agent.attach", of_shell(json!({ "cols": 65_536 }))),
-        ("stream/read", json!({ "limit": -1 })),
-        ("stream/read", json!({ "types": "agent.started" })),
+        ("stream/replay", json!({ "limit": -1 })),
+        ("stream/replay", json!({ "types": "agent.started" })),
+        ("stream/replay", json!({ "after": 1, "from": "start" })),
+        ("stream/replay", json!({ "cursor": "x" })),
+        ("stream/replay", json!({ "target": { "kind": "session", "id": "ses_x" } })),
+        ("stream/replay", json!({ "target": { "kind": "agent" } })),
+        ("stream/subscribe", json!({ "cursor": "x".repeat(100_000) })),
+        ("stream/subscribe", json!({ "after": 1, "cursor": "x" })),
+        ("stream/subscribe", json!({ "snapshot": "first", "after": 0 })),
+        ("stream/subscribe", json!({ "snapshot": "last" })),
+        ("stream/subscribe", json!({ "max_inflight": 0 })),
+        ("stream/subscribe", json!({ "max_inflight": 1_000_000 })),
+        ("stream/subscribe", json!({ "heartbeat_ms": 1 })),
+        ("stream/subscribe", json!({ "projection": "audit.chain", "target": { "kind": "turn", "id": "x" } })),
+        ("stream/ack", json!({ "subscription_id": "sub_x", "n": 1 })),
         ("stream/unsubscribe", json!({ "subscription_id": "sub_x" })),
         ("memory/entry.get", json!({ "key": "k" })),
         ("memory/entry.put", of_shell(json!({ "key": "", "value": 1 }))),
@@ -192,12 +205,15 @@ fn parameters_that_do_not_fit_are_named() {
 fn extreme_numbers_are_answered_like_any_others() {
     let unharmed = Unharmed::start();
     let (most, most_32) = (u64::MAX, u32::MAX);
+    let shell = json!({ "kind": "agent", "id": "shell" });
     let cases = [
-        ("stream/read", json!({ "after": most }), "ok"),
-        ("stream/read", json!({ "after": most, "newest": true, "limit": most_32 }), "ok"),
-        ("stream/read", json!({ "agent": "shell", "after": most, "limit": 0 }), "ok"),
-        ("stream/read", json!({ "agent": "shell", "newest": true, "limit": 0 }), "ok"),
-        ("stream/subscribe", json!({ "after": most }), "ok"),
+        ("stream/replay", json!({ "after": most }), "invalid_params"),
+        ("stream/replay", json!({ "newest": true, "limit": most_32 }), "ok"),
+        ("stream/replay", json!({ "target": shell, "after": most, "limit": 0 }), "invalid_params"),
+        ("stream/replay", json!({ "target": shell, "newest": true, "limit": 0 }), "ok"),
+        ("stream/subscribe", json!({ "after": most }), "invalid_params"),
+        ("stream/subscribe", json!({ "after": 0, "max_inflight": most_32 }), "invalid_params"),
+        ("stream/subscribe", json!({ "heartbeat_ms": most }), "invalid_params"),
         ("runtime/inbox.list", json!({ "agent": "shell", "all": true, "limit": most_32 }), "ok"),
         ("runtime/inbox.list", json!({ "agent": "shell", "limit": 0 }), "ok"),
         ("runtime/recording.read", json!({ "agent": "shell", "offset": most }), "ok"),
@@ -273,12 +289,16 @@ fn names_are_never_more_than_names() {
         "runtime/inbox.list",
         "runtime/recording.read",
         "memory/entry.list",
-        "stream/read",
-        "stream/subscribe",
     ];
+    let streams = ["stream/replay", "stream/subscribe"];
     for name in names {
         for method in methods {
             let found = answer(&unharmed.node, &request(method, &json!({ "agent": name })));
+            assert_eq!(found, "not_found", "{method} {name:.100?}");
+        }
+        for method in streams {
+            let params = json!({ "target": { "kind": "agent", "id": name } });
+            let found = answer(&unharmed.node, &request(method, &params));
             assert_eq!(found, "not_found", "{method} {name:.100?}");
         }
     }

@@ -84,7 +84,7 @@ fn put(node: &Node, value: &str) -> Result<(), ErrorName> {
     node.connect().try_call::<MemoryPut>(&params).map(drop).map_err(|error| error.name())
 }
 
-/// Proves LIFE-019.
+/// Proves LIFE-019, CALL-028, CALL-041.
 #[test]
 fn full_disk_refuses_new_things_and_serves_what_must_work() {
     let Some(disk) = Disk::mount("64m") else { return };
@@ -102,6 +102,15 @@ fn full_disk_refuses_new_things_and_serves_what_must_work() {
         node.try_signal("shell", &large, None).is_err_and(|error| error.name() == ErrorName::StorageFull)
     });
     assert_eq!(put(&node, &large), Err(ErrorName::StorageFull));
+    // Under a key it is refused before it has begun, and the key stays free.
+    let keyed = |mut params: serde_json::Value, key: &str| {
+        params["ctx"] = serde_json::json!({ "idempotency_key": key });
+        params
+    };
+    let under_a_key = keyed(serde_json::json!({ "agent": "shell", "key": "later", "value": 1 }), "later");
+    let refused = node.connect().try_raw("memory/entry.put", under_a_key.clone()).unwrap_err();
+    assert_eq!((refused.name(), refused.data.retryable), (ErrorName::StorageFull, true));
+    assert_eq!(refused.data.retry_after_ms, Some(1_000));
     let refused = node.try_apply(&terminal("late", &["/bin/sh"], "")).unwrap_err();
     assert_eq!(refused.name(), ErrorName::StorageFull);
     assert!(refused.data.hint.unwrap().contains("free space"));
@@ -113,7 +122,10 @@ fn full_disk_refuses_new_things_and_serves_what_must_work() {
         node.connect().call::<AgentUnfreeze>(&change("other"));
         node.wait("other", Phase::Running);
     }
-    node.connect().call::<AgentStop>(&change("other"));
+    let stop = keyed(serde_json::json!({ "agent": "other" }), "stop");
+    let stopped = node.connect().try_raw("runtime/agent.stop", stop.clone()).unwrap();
+    let again = node.connect().try_raw("runtime/agent.stop", stop.clone()).unwrap();
+    assert_eq!((&stopped["phase"], &again["meta"]["replayed"]), (&again["phase"], &true.into()));
     node.wait("other", Phase::Stopped);
     assert_eq!(node.pid("sleeper"), pid, "the others do not notice");
 
@@ -124,6 +136,9 @@ fn full_disk_refuses_new_things_and_serves_what_must_work() {
 
     disk.free();
     eventually("the record grows again", || put(&node, "after").is_ok());
+    assert!(node.connect().try_raw("memory/entry.put", under_a_key).is_ok());
+    let again = node.connect().try_raw("runtime/agent.stop", stop).unwrap();
+    assert_eq!(again["meta"]["replayed"], true, "the next daemon knows it");
     eventually("the stop is in the record", || node.count("other", "agent.stopped") == 1);
     let key = KeyParams { agent: Some("shell".into()), key: "k".into() };
     assert_eq!(node.connect().call::<MemoryGet>(&key).value, Some("after".into()));

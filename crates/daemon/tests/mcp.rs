@@ -28,7 +28,7 @@ use edgeplane_wire::{
         message::{SignalParams, SubmitParams},
         security::RevokeParams,
     },
-    catalogue::{ActionDecide, ActionList, AgentRestart, MessageSubmit, TokenEpoch, TokenRevoke},
+    catalogue::{ActionList, ActionRespond, AgentRestart, MessageSubmit, TokenEpoch, TokenRevoke},
 };
 use serde_json::{Value, json};
 use talk::{SESSIONS, STATELESS, Talk, run_host};
@@ -68,6 +68,22 @@ fn child_of_an_agent_speaks_as_that_agent() {
     }
     assert_eq!(node.inbox("listener").len(), 3);
     node.verify();
+}
+
+/// Proves TRACE-005.
+#[test]
+fn call_of_a_tool_belongs_to_the_trace_that_it_names() {
+    let node = node();
+    let mut talk = Talk::within(&node, "worker", SESSIONS[0]);
+    let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let arguments = json!({ "agent": "listener", "text": "hi" });
+    let params = json!({ "name": "signal", "arguments": arguments, "_meta": { "traceparent": given } });
+    let id = talk.send("tools/call", params);
+    let result = talk.answer(id).unwrap();
+    let message = result["structuredContent"]["message_id"].clone();
+    let trace = node.connect().try_raw("observe/trace.get", json!({ "message_id": message })).unwrap();
+    assert_eq!(trace["trace_id"], &given[3..35]);
+    assert_eq!(trace["spans"][0]["parent"], "00f067aa0ba902b7");
 }
 
 /// Proves MCP-002.
@@ -269,7 +285,7 @@ fn person_is_asked_and_the_answer_waited_for() {
     let view = eventually_some("the question is there", list);
     let verdict = edgeplane_types::decision::Verdict::APPROVE;
     let decide = DecideParams { action_id: view.action.id, digest: view.action.digest, verdict };
-    node.connect().call::<ActionDecide>(&decide);
+    node.connect().call::<ActionRespond>(&decide);
     let result = talk.answer(id).unwrap();
     assert_eq!(result["structuredContent"]["outcome"], "approved", "{result}");
 

@@ -39,8 +39,8 @@ fn is_in_force(node: &Node, id: &str) -> bool {
 /// The facts of the node's own stream of this type.
 fn facts(node: &Node, kind: &str) -> Vec<Value> {
     let params = json!({ "types": [kind], "limit": 1000 });
-    let read = node.connect().try_raw("stream/read", params).unwrap();
-    read["items"].as_array().unwrap().iter().map(|event| event["payload"].clone()).collect()
+    let read = node.connect().try_raw("stream/replay", params).unwrap();
+    read["items"].as_array().unwrap().iter().map(|item| item["event"]["payload"].clone()).collect()
 }
 
 const CAT: &[&str] = &["/bin/cat"];

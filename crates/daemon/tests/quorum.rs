@@ -24,7 +24,7 @@ fn open(node: &Node, more: &Value) -> Value {
     let mut params =
         json!({ "kind": "approval", "prompt": "Release it?", "quorum": 2, "roles": ["release"] });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    speak_as(node, "alpha").try_raw("runtime/action.open", params).unwrap()
+    speak_as(node, "alpha").try_raw("conversation/action.open", params).unwrap()
 }
 
 fn decide(connection: &mut Connection, action: &Value, verdict: &str) -> Result<Value, RpcError> {
@@ -33,11 +33,11 @@ fn decide(connection: &mut Connection, action: &Value, verdict: &str) -> Result<
         "digest": action["action"]["digest"],
         "verdict": { "verdict": verdict },
     });
-    connection.try_raw("runtime/action.decide", params)
+    connection.try_raw("conversation/action.respond", params)
 }
 
 fn get(connection: &mut Connection, action: &Value) -> Value {
-    connection.try_raw("runtime/action.get", json!({ "action_id": action["action"]["id"] })).unwrap()
+    connection.try_raw("conversation/action.get", json!({ "action_id": action["action"]["id"] })).unwrap()
 }
 
 /// Whose votes count so far, and what it came to.

@@ -50,14 +50,15 @@ impl Desk for Host {
     }
 
     fn pending(&self) -> Vec<Value> {
-        let list = self.node.connect().try_raw("runtime/action.list", json!({ "agent": "coder" })).unwrap();
+        let list =
+            self.node.connect().try_raw("conversation/action.list", json!({ "agent": "coder" })).unwrap();
         list["items"].as_array().unwrap().clone()
     }
 
     fn vote(&self, action: &Value, verdict: &str) {
         let params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"],
                              "verdict": { "verdict": verdict } });
-        self.node.connect().try_raw("runtime/action.decide", params).unwrap();
+        self.node.connect().try_raw("conversation/action.respond", params).unwrap();
     }
 
     /// Gives leave for whatever is asked now; some ask before they use a tool of a server, and some do not.

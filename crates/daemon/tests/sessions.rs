@@ -40,7 +40,7 @@ fn facts(node: &Node, kind: &str) -> Vec<Value> {
 }
 
 fn pending(node: &Node) -> Vec<Value> {
-    let list = node.connect().try_raw("runtime/action.list", json!({ "agent": "coder" })).unwrap();
+    let list = node.connect().try_raw("conversation/action.list", json!({ "agent": "coder" })).unwrap();
     list["items"].as_array().unwrap().clone()
 }
 
@@ -52,7 +52,7 @@ fn asked(node: &Node) -> Value {
 
 fn decide(node: &Node, action: &Value, verdict: &Value) {
     let params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"], "verdict": verdict });
-    node.connect().try_raw("runtime/action.decide", params).unwrap();
+    node.connect().try_raw("conversation/action.respond", params).unwrap();
 }
 
 fn ended(node: &Node) -> usize {
@@ -234,7 +234,8 @@ fn answer_that_lasts_is_chosen_by_the_programs_own_words() {
     let folder = run(&node, &[options], "", "");
     node.signal_with(&words("coder", "tool one", Queue));
     let action = asked(&node);
-    let shown = node.connect().try_raw("runtime/action.get", json!({ "action_id": action["action"]["id"] }));
+    let shown =
+        node.connect().try_raw("conversation/action.get", json!({ "action_id": action["action"]["id"] }));
     let offered = shown.unwrap()["options"].clone();
     assert_eq!(
         (&offered[1]["id"], &offered[1]["name"], &offered[1]["kind"]),
@@ -246,7 +247,7 @@ fn answer_that_lasts_is_chosen_by_the_programs_own_words() {
     let id = action["action"]["id"].as_str().unwrap();
     let refused = |verdict: Value| {
         let params = json!({ "action_id": id, "digest": action["action"]["digest"], "verdict": verdict });
-        node.connect().try_raw("runtime/action.decide", params).unwrap_err().to_string()
+        node.connect().try_raw("conversation/action.respond", params).unwrap_err().to_string()
     };
     for name in ["allow everything", "reject_always", "option reject_once"] {
         let why = refused(json!({ "verdict": "approve", "option": name }));
@@ -275,10 +276,10 @@ fn answer_that_lasts_is_chosen_by_the_programs_own_words() {
     assert_eq!(node.count("coder", "action.opened"), 1);
 
     let own = json!({ "agent": "coder", "kind": "approval", "prompt": "x" });
-    let opened = node.connect().try_raw("runtime/action.open", own).unwrap();
+    let opened = node.connect().try_raw("conversation/action.open", own).unwrap();
     let params = json!({ "action_id": opened["action"]["id"], "digest": opened["action"]["digest"],
                          "verdict": { "verdict": "approve", "option": "allow_always" } });
-    let why = node.connect().try_raw("runtime/action.decide", params).unwrap_err().to_string();
+    let why = node.connect().try_raw("conversation/action.respond", params).unwrap_err().to_string();
     assert!(why.contains("this action offers no options"), "{why}");
 }
 
@@ -294,7 +295,7 @@ fn end_of_a_turn_takes_its_questions_back() {
     assert!(pending(&node).is_empty());
     let params = json!({ "action_id": action["action"]["id"], "digest": action["action"]["digest"],
                          "verdict": { "verdict": "approve" } });
-    let late = node.connect().try_raw("runtime/action.decide", params).unwrap_err();
+    let late = node.connect().try_raw("conversation/action.respond", params).unwrap_err();
     assert!(late.message.contains("cancelled"), "{late}");
     assert!(!folder.join("never").exists());
 }

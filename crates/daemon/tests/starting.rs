@@ -33,9 +33,9 @@ fn daemon_up_right_after_the_daemons_death_waits_for_the_one_its_watchdog_starts
     eventually("it ends", || !proc::stat(last).is_ok_and(|found| found.is_alive()));
     up();
     let stopped = json!({ "types": ["node.stopped"] });
-    let read = node.connect().try_raw("stream/read", stopped).unwrap();
+    let read = node.connect().try_raw("stream/replay", stopped).unwrap();
     let reasons: Vec<&Value> =
-        read["items"].as_array().unwrap().iter().map(|item| &item["payload"]["reason"]).collect();
+        read["items"].as_array().unwrap().iter().map(|item| &item["event"]["payload"]["reason"]).collect();
     assert!(reasons.contains(&&json!("SIGTERM")), "{read}");
     let output = node.cli(&["daemon", "down"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -32,6 +32,7 @@ fn create_params(principal: &str, kind: TokenKind, scopes: &[Scope]) -> CreatePa
         scopes: scopes.to_vec(),
         roles: Vec::new(),
         expires_in_ms: None,
+        remote: false,
     }
 }
 
@@ -218,7 +219,7 @@ fn tokens_that_make_no_sense_are_not_made() {
         assert!(error.message.contains(what), "{error}");
     };
     for scope in [Scope::Attach, Scope::Control, Scope::Supervise, Scope::Approve] {
-        check(&|params| params.scopes.push(scope), "read and signal only");
+        check(&|params| params.scopes.push(scope), "read, signal and delegate only");
     }
     check(&|params| params.scopes.clear(), "without a scope");
     check(&|params| params.roles.push("release".parse().unwrap()), "no roles");
@@ -357,8 +358,8 @@ fn open_connection_loses_its_rights_with_its_token() {
     assert!(ann.try_raw("core/health", json!({})).is_err());
     loop {
         let heard = ann.notification().unwrap();
-        if heard.method == "stream/state" {
-            assert_eq!(heard.params["state"], "ended");
+        if heard.method == "stream/state" && heard.params["state"] == "ended" {
+            assert_eq!(heard.params["reason"], "revoked");
             break;
         }
     }

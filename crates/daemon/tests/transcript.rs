@@ -57,12 +57,12 @@ fn in_order(text: &str, pieces: &[&str]) {
 }
 
 fn approve(node: &Node) {
-    let list = || node.connect().try_raw("runtime/action.list", json!({ "agent": "coder" })).unwrap();
+    let list = || node.connect().try_raw("conversation/action.list", json!({ "agent": "coder" })).unwrap();
     eventually("it asks for leave", || !list()["items"].as_array().unwrap().is_empty());
     let action = &list()["items"][0]["action"];
     let params = json!({ "action_id": action["id"], "digest": action["digest"],
                          "verdict": { "verdict": "approve" } });
-    node.connect().try_raw("runtime/action.decide", params).unwrap();
+    node.connect().try_raw("conversation/action.respond", params).unwrap();
 }
 
 /// A session in which everything happens once.

@@ -15,6 +15,7 @@ pub use hear::{Asked, Failure, Heard, RequestId, hear};
 pub use permission::{OptionKind, Permission, PermissionOption};
 pub use say::{
     McpServer, Reason, cancel, close, failed, permission_cancelled, permission_selected, prompt, succeeded,
+    traced_prompt,
 };
 pub use session::{Act, Opened, Session, Wanted, Way};
 pub use terminal::{Create, Terminal, TerminalAsk, Variable, output_text};

@@ -6,7 +6,7 @@
 
 use edgeplane_types::{
     Activity, AgentId, AgentName, Authority, Channel, Continuity, DeliveryMode, Envelope, Epoch, Ingress,
-    MessageId, NodeName, Part, SafeLabel, SessionId, Tenant, ThreadId,
+    MessageId, NodeName, Part, SafeLabel, SessionId, Tenant, ThreadId, Traceparent,
 };
 use edgeplane_wire::rpc::{self, Id, Incoming};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,11 @@ struct Deliver<'a> {
     reply_to: Option<MessageId>,
     thread: Option<ThreadId>,
     parts: &'a [Part],
+    /// The trace to go on with, at the span of the turn that begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<Traceparent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     redelivered: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +75,18 @@ pub fn session_start(start: &SessionStart<'_>) -> Vec<u8> {
 /// The bounds are those of the text, which a model reads. A program that wants all has it as `parts`.
 #[must_use]
 pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bounds) -> Vec<u8> {
+    deliver_behind(None, envelope, parts, attempt, bounds)
+}
+
+/// The same, behind the history of a thread that goes on from another one.
+#[must_use]
+pub fn deliver_behind(
+    history: Option<&str>,
+    envelope: &Envelope,
+    parts: &[Part],
+    attempt: Attempt,
+    bounds: Bounds,
+) -> Vec<u8> {
     let source = &envelope.source.principal;
     let rendered = render::render(envelope, parts, attempt, bounds);
     rpc::notification(
@@ -86,6 +103,8 @@ pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bo
             reply_to: envelope.reply_to,
             thread: envelope.thread,
             parts,
+            history,
+            traceparent: envelope.handed_on(),
             redelivered: (attempt == Attempt::Again).then_some(true),
             preview: rendered.is_preview.then_some(true),
         },
@@ -96,6 +115,15 @@ pub fn deliver(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bo
 #[must_use]
 pub fn turn_interrupt(message_id: MessageId, by: MessageId) -> Vec<u8> {
     rpc::notification("agent/turn.interrupt", serde_json::json!({ "message_id": message_id, "by": by }))
+}
+
+/// Asks a program to end the turn that `message_id` began, because somebody asks for it.
+#[must_use]
+pub fn turn_interrupt_asked(message_id: MessageId, reason: &str) -> Vec<u8> {
+    rpc::notification(
+        "agent/turn.interrupt",
+        serde_json::json!({ "message_id": message_id, "reason": reason }),
+    )
 }
 
 /// Asks a program to finish.

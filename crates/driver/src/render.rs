@@ -14,11 +14,13 @@ mod letters;
 mod origin;
 mod quote;
 
-use edgeplane_types::{Authority, Channel, Envelope, Ingress, MessageId, Part, SafeLabel};
+use edgeplane_types::{Authority, Channel, Envelope, Ingress, Part, SafeLabel};
 
 pub use clean::clean;
 pub use origin::{ADDRESS_BYTES_MAX, BEHALF_MAX};
-pub use quote::{Facts, LeftOpen, OWN_BYTES_MAX, OpenTurn, QUOTE, Quotation, WAITING_SHOWN_MAX, rehydration};
+pub use quote::{
+    Facts, Fork, LeftOpen, OWN_BYTES_MAX, OpenTurn, QUOTE, Quotation, WAITING_SHOWN_MAX, forked, rehydration,
+};
 
 /// What stands before each line of fenced content.
 pub const MARK: &str = "| ";
@@ -120,7 +122,7 @@ pub fn render(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bou
     head.extend(origin::behalf_lines(&envelope.on_behalf_of));
     let (mut body, mut tail) = (content.lines, Vec::new());
     if is_fenced(envelope) {
-        let nonce = nonce(&envelope.id);
+        let nonce = nonce(envelope);
         head.push(format!("<<<{} {nonce}", envelope.authority));
         for line in &mut body {
             line.insert_str(0, MARK);
@@ -146,8 +148,13 @@ fn is_fenced(envelope: &Envelope) -> bool {
 /// the first, but its content is fixed by its digest since then; what a reference leads to may change later, and is
 /// not shown here. So whoever writes content guesses at odds of one to 2^48, and even then closes nothing: each line
 /// of theirs is marked, and an imitated fence is escaped.
-fn nonce(id: &MessageId) -> String {
-    let text = id.to_string();
+///
+/// Where a sender chose the id, the node made other 48 bits when the content was there, and the envelope has them.
+fn nonce(envelope: &Envelope) -> String {
+    if let Some(fence) = &envelope.fence {
+        return fence.to_string();
+    }
+    let text = envelope.id.to_string();
     text.get(text.len().saturating_sub(12)..).unwrap_or_default().to_owned()
 }
 

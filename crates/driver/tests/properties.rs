@@ -135,6 +135,8 @@ prop_compose! {
             origin,
             rule: None,
             thread: None,
+            into_turn: None,
+            fence: None,
             reply_to: None,
             causation: None,
             hops: 0,

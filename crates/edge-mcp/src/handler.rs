@@ -148,6 +148,8 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         // Both arms can be given up: the node carries out what it was asked, and says what became of it when asked.
         let token = context.meta.get_progress_token();
+        let trace = context.meta.get_traceparent().map(str::to_owned);
+        let call = Box::pin(tools::call(&self.link, &request.name, arguments));
         let called = tokio::select! {
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("cancelled", None));
@@ -155,7 +157,7 @@ impl ServerHandler for Handler {
             () = tell_waiting(&context.peer, token, &request.name) => {
                 return Err(ErrorData::internal_error("whoever called is gone", None));
             }
-            called = tools::call(&self.link, &request.name, arguments) => called,
+            called = edgeplane_client::traced(trace, call) => called,
         };
         let Some(result) = called else {
             let shown: String = request.name.chars().take(80).collect();

@@ -18,7 +18,7 @@ use edgeplane_types::{AgentId, ErrorName};
 use edgeplane_wire::{
     api::{
         core::{InitializeParams, InitializeResult, PROTOCOL_VERSIONS},
-        stream::SubscribeParams,
+        stream::{SubscribeParams, Target},
     },
     catalogue::{Call, CoreInitialize, StreamSubscribe},
     rpc::RpcError,
@@ -167,8 +167,9 @@ async fn subscribe(open: &Open) -> Result<(), CallError> {
         return Ok(());
     }
     let messages = SubscribeParams { types: vec!["message.*".to_owned()], ..SubscribeParams::default() };
-    let own =
-        open.own_id().map(|id| SubscribeParams { agent: Some(id.to_string()), ..SubscribeParams::default() });
+    let own = open
+        .own_id()
+        .map(|id| SubscribeParams { target: Target::agent(id.to_string()), ..SubscribeParams::default() });
     for params in own.into_iter().chain([messages]) {
         let asked = open.client.call_within::<StreamSubscribe>(ANSWER_TIME, &params).await;
         if let Err(error) = asked {

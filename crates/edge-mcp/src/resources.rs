@@ -9,9 +9,9 @@ use edgeplane_wire::{
     api::{
         message::{InboxParams, MessageParams, MessageView},
         report::{Detail, TRANSCRIPT_MAX, TranscriptParams},
-        stream::{ReadParams, ReadResult},
+        stream::{EventView, ReplayParams, Target},
     },
-    catalogue::{InboxList, MessageGet, StreamRead, TranscriptRead},
+    catalogue::{InboxList, MessageGet, StreamReplay, TranscriptRead},
 };
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
@@ -177,23 +177,17 @@ async fn transcript(link: &Arc<Link>, address: Address) -> Result<Value, Failure
 }
 
 async fn events(link: &Arc<Link>, address: Address) -> Result<Value, Failure> {
-    let params = ReadParams {
-        agent: Some(link.own_id().await?.to_string()),
-        after: address.after.unwrap_or(0),
-        types: Vec::new(),
+    let params = ReplayParams {
+        target: Target::agent(link.own_id().await?.to_string()),
+        after: address.after,
         limit: Some(address.limit),
         newest: address.after.is_none(),
+        ..ReplayParams::default()
     };
-    let mut result = link.call::<StreamRead>(&params).await?;
-    if params.newest {
-        // The node counts its own positions there; whoever reads on counts those of the agent.
-        let last = result.items.last().and_then(|event| event.event["seq"].as_u64());
-        result.next = last.unwrap_or(0);
-    }
-    for view in &mut result.items {
-        without_free_words(&mut view.event);
-    }
-    Ok(json!(result))
+    let mut result = link.call::<StreamReplay>(&params).await?;
+    result.items.iter_mut().for_each(|item| without_free_words(&mut item.event));
+    let (next, end) = (result.next, result.end);
+    Ok(json!({ "items": result.events(), "next": next, "end": end }))
 }
 
 /// Takes what a sender chose freely out of an event, where it would stand without a header.
@@ -237,7 +231,7 @@ struct Part {
 async fn thread_behind(link: &Arc<Link>, own: &str, (mut next, rows): (u64, usize)) -> Result<Part, Failure> {
     let mut messages = Vec::new();
     for _page in 0..THREAD_PAGES_MAX {
-        let page = accepted(link, next, false).await?;
+        let page = accepted(link, Some(next)).await?;
         for view in &page.items {
             if let Some(message_id) = own_message(&view.event, own) {
                 if messages.len() >= rows {
@@ -259,7 +253,7 @@ async fn thread_behind(link: &Arc<Link>, own: &str, (mut next, rows): (u64, usiz
 async fn thread_newest(link: &Arc<Link>, own: &str, limit: u32) -> Result<Part, Failure> {
     let inbox = InboxParams { agent: own.to_owned(), all: true, limit };
     let mut messages = link.call::<InboxList>(&inbox).await?.items;
-    let newest = accepted(link, 0, true).await?;
+    let newest = accepted(link, None).await?;
     let rows = usize::try_from(limit).unwrap_or(1);
     let ids = newest.items.iter().filter_map(|view| own_message(&view.event, own));
     for message_id in ids.rev().take(rows) {
@@ -272,15 +266,25 @@ async fn thread_newest(link: &Arc<Link>, own: &str, limit: u32) -> Result<Part, 
     Ok(Part { messages, next: newest.next, end: true })
 }
 
-async fn accepted(link: &Arc<Link>, after: u64, newest: bool) -> Result<ReadResult, Failure> {
-    let params = ReadParams {
+/// A part of the messages that the node accepted.
+struct Accepted {
+    items: Vec<EventView>,
+    next: u64,
+    end: bool,
+}
+
+async fn accepted(link: &Arc<Link>, after: Option<u64>) -> Result<Accepted, Failure> {
+    let newest = after.is_none();
+    let params = ReplayParams {
         after,
         types: vec!["message.accepted".to_owned()],
         limit: Some(THREAD_EVENTS_MAX),
         newest,
-        ..ReadParams::default()
+        ..ReplayParams::default()
     };
-    Ok(link.call::<StreamRead>(&params).await?)
+    let page = link.call::<StreamReplay>(&params).await?;
+    let (next, end) = (page.next, page.end);
+    Ok(Accepted { items: page.events(), next, end })
 }
 
 /// The message that an event is about, if it is to the agent or from it.

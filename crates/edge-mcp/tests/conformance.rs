@@ -28,7 +28,7 @@ use axum::{body::Body, middleware};
 use bytes::Bytes;
 use edgeplane_client::Client;
 use edgeplane_edge_mcp::HttpEndpoint;
-use edgeplane_gateway::{Bearers, Connect, Endpoint, Gateway};
+use edgeplane_gateway::{Bearers, Config, Connect, Endpoint, Gateway, MCP_CONNECTIONS_MAX, Routes};
 use http::{HeaderValue, Request, Response, header};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -91,13 +91,19 @@ async fn listen() -> Gateway {
         let fixture = fixture.clone();
         Arc::new(Mounted(HttpEndpoint::over(move || fixture.clone())))
     };
-    let router = Gateway::router(Bearers::new(connect(), Arc::new(mount)));
+    let routes = Routes::new().with_mcp(Bearers::new(connect(), Arc::new(mount)));
     let with_token = middleware::map_request(|mut request: Request<Body>| async move {
         let token = HeaderValue::from_static("Bearer ept_of-the-suite");
         request.headers_mut().entry(header::AUTHORIZATION).or_insert(token);
         request
     });
-    Gateway::listen_with("127.0.0.1:0".parse().unwrap(), router.layer(with_token)).await.unwrap()
+    let config = Config {
+        address: "127.0.0.1:0".parse().unwrap(),
+        tls: None,
+        hosts: Vec::new(),
+        connections_max: MCP_CONNECTIONS_MAX,
+    };
+    Gateway::listen(config, routes.map(|router| router.layer(with_token))).await.unwrap()
 }
 
 fn folder() -> PathBuf {

@@ -199,9 +199,9 @@ impl Engine<'_> {
 
     fn heard(&mut self, line: &[u8]) {
         match exec::asked(line) {
-            Asked::Prompt { id, former, texts } => {
+            Asked::Prompt { id, former, texts, trace } => {
                 if self.waiting.len() < WAITING_MAX {
-                    self.waiting.push_back(Prompt { id, former, texts });
+                    self.waiting.push_back(Prompt { id, former, texts, trace });
                 } else {
                     send(&exec::failed(&id, INTERNAL, "too many turns wait for the running one"));
                 }

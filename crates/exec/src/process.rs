@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::{CString, NulError, OsStr},
+    ffi::{CString, NulError, OsStr, OsString},
     fs::File,
     io,
     os::{
@@ -17,7 +17,10 @@ use edgeplane_os::{
     process::{SpawnError, SpawnSpec, Spawned, spawn},
     signals::Signal,
 };
-use edgeplane_types::life::ExitStatus;
+use edgeplane_types::{Traceparent, life::ExitStatus};
+
+/// The variable by which a process is told the trace that it belongs to.
+const TRACEPARENT: &str = "TRACEPARENT";
 
 /// Bytes that are read at one go: what a pipe holds.
 const READ_BYTES: usize = 64 << 10;
@@ -57,9 +60,17 @@ pub(crate) enum Stream {
 
 impl Process {
     /// Starts a command, in a session of its own and below nobody's terminal.
-    pub(crate) fn start(command: &[String], path: &OsStr, input: Option<String>) -> Result<Self, StartError> {
+    pub(crate) fn start(
+        command: &[String],
+        path: &OsStr,
+        input: Option<String>,
+        trace: Option<Traceparent>,
+    ) -> Result<Self, StartError> {
         let argv = command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>()?;
-        let envp = env::vars_os().map(|(name, value)| {
+        // Of the trace that the runner itself was started in nothing is handed on: each turn has its own.
+        let of_turn = trace.map(|trace| (OsString::from(TRACEPARENT), OsString::from(trace.to_string())));
+        let inherited = env::vars_os().filter(|(name, _)| name != TRACEPARENT);
+        let envp = inherited.chain(of_turn).map(|(name, value)| {
             let mut line = name.into_vec();
             line.push(b'=');
             line.extend(value.into_vec());

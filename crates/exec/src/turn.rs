@@ -4,7 +4,7 @@ use std::{ffi::OsStr, io::Write as _, time::Duration};
 
 use edgeplane_driver::exec::{self, Piece, Plan, PromptBy, Reader, TurnEnd, Way};
 use edgeplane_os::{Entropy as _, SystemEntropy, signals::Signal};
-use edgeplane_types::life::ExitStatus;
+use edgeplane_types::{Traceparent, life::ExitStatus};
 use serde_json::Value;
 
 use crate::{
@@ -30,6 +30,8 @@ pub(crate) struct Prompt {
     pub(crate) id: Value,
     pub(crate) former: Option<String>,
     pub(crate) texts: Vec<String>,
+    /// The trace that it belongs to.
+    pub(crate) trace: Option<Traceparent>,
 }
 
 /// A turn that runs.
@@ -76,7 +78,7 @@ impl Turn {
         let fresh = fresh_name();
         let command = plan.command(former, &fresh, &text);
         let input = (plan.prompt == PromptBy::Stdin).then_some(text);
-        match Process::start(&command, path, input) {
+        match Process::start(&command, path, input, prompt.trace) {
             Ok(process) => Some(Self {
                 prompt,
                 process,

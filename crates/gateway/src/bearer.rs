@@ -25,7 +25,7 @@ pub const BEARERS_MAX: usize = 64;
 const TOKEN_BYTES_MAX: usize = 4_096;
 
 /// How long the node may take to say whose a token is.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -166,7 +166,7 @@ async fn show(client: &Client, token: &str) -> Result<(), CallError> {
 }
 
 /// The token of a request: exactly one, in its header. One in an address would stand in logs and histories.
-fn token(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (all.next(), all.next()) else { return None };
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;

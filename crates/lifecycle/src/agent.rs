@@ -3,7 +3,7 @@
 //! Owns which phase may follow which, what must be done at each step, and the rule that an epoch never begins
 //! before the one before it is seen to be empty. It does not know how anything is done.
 
-use edgeplane_types::{Desired, Epoch, Phase, fact::Cause};
+use edgeplane_types::{Desired, Epoch, OverrideKind, Phase, fact::Cause};
 
 use crate::backoff::{End, Policy, RestartBook, Verdict};
 
@@ -179,6 +179,8 @@ pub enum Input {
     Thawed(Epoch),
     /// Its delay is over.
     BackoffElapsed,
+    /// What the overrides that cover it come to: this, or nothing.
+    Hold(Option<OverrideKind>),
 }
 
 /// What an engine does after a step, in this order.
@@ -240,6 +242,15 @@ pub enum Note {
     Unobservable(Epoch),
     /// Doubt remains.
     Quarantined(Epoch),
+    /// Overrides hold it.
+    Held {
+        /// What the strongest of them does to it.
+        kind: OverrideKind,
+        /// Whether it goes on when none holds it any more.
+        resumes: bool,
+    },
+    /// No override holds it any more.
+    LetGo,
     /// Its name is free.
     Retired,
 }
@@ -252,6 +263,12 @@ pub enum Illegal {
     Phase {
         /// The phase.
         phase: Phase,
+    },
+    /// An override holds it.
+    #[error("not allowed under an override that says {}", .kind.as_str())]
+    Held {
+        /// What the strongest override does to it.
+        kind: OverrideKind,
     },
     /// It speaks of an epoch that is not the current one.
     #[error("epoch {found} is not the current epoch {current}")]
@@ -279,6 +296,9 @@ pub struct Agent {
     desired: Desired,
     policy: Policy,
     book: RestartBook,
+    hold: Option<OverrideKind>,
+    /// Whether it goes on when no override holds it any more: it was under way when one came, or was to be begun since.
+    is_owed: bool,
 }
 
 /// The result of a step.
@@ -294,7 +314,14 @@ impl Agent {
     /// An agent that was never started.
     #[must_use]
     pub fn declared(desired: Desired, policy: Policy) -> Self {
-        Self { state: State::Declared, desired, policy, book: RestartBook::default() }
+        Self {
+            state: State::Declared,
+            desired,
+            policy,
+            book: RestartBook::default(),
+            hold: None,
+            is_owed: false,
+        }
     }
 
     /// An agent as a former daemon left it. Whatever may live is unobservable until it is looked at.
@@ -320,7 +347,32 @@ impl Agent {
             Phase::Quarantined => State::Quarantined(epoch),
             Phase::Retired => State::Retired,
         };
-        Self { state, desired, policy, book: RestartBook::default() }
+        Self { state, desired, policy, book: RestartBook::default(), hold: None, is_owed: false }
+    }
+
+    /// The agent as overrides held it when a former daemon left it.
+    #[must_use]
+    pub fn held(self, hold: Option<OverrideKind>, is_owed: bool) -> Self {
+        let state = match self.state {
+            // It was ended by one, and its shim went out of reach before it was seen to be gone.
+            State::Unobservable { epoch, stopping: None } if hold == Some(OverrideKind::Stop) => {
+                State::Unobservable { epoch, stopping: Some(After::Stop) }
+            }
+            other => other,
+        };
+        Self { state, hold, is_owed, ..self }
+    }
+
+    /// Whether it goes on when no override holds it any more.
+    #[must_use]
+    pub fn is_owed(&self) -> bool {
+        self.is_owed
+    }
+
+    /// What the overrides that it knows of do to it.
+    #[must_use]
+    pub fn hold(&self) -> Option<OverrideKind> {
+        self.hold
     }
 
     /// Where it is.
@@ -351,6 +403,7 @@ impl Agent {
     }
 }
 
+mod hold;
 mod rules;
 use rules::Turn;
 

@@ -7,6 +7,7 @@
 pub mod action;
 pub mod agent;
 pub mod backoff;
+pub mod overrides;
 pub mod schedule;
 
 pub use agent::{Action, After, Agent, Context, Illegal, Input, Note, State, Step, Tree};

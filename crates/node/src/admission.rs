@@ -9,7 +9,7 @@ use edgeplane_driver::render;
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, ErrorName, Ingress, MessageId, OnBehalfOf, Part, Phase,
-    PolicyAction, Priority, SafeLabel, fact::Actor,
+    PolicyAction, Priority, SafeLabel, ThreadId, TraceContext, TurnId, fact::Actor,
 };
 use edgeplane_wire::{api::message::BehalfParam, rpc::RpcError};
 use serde_json::Value;
@@ -19,6 +19,7 @@ use crate::{
     caller::{Caller, CallingAgent},
     gate::Asked,
     shared::Shared,
+    trace,
 };
 
 /// Longest content of a message in bytes of JSON. A native line holds it twice, with its escapes.
@@ -61,6 +62,16 @@ pub(crate) struct Saying {
     pub(crate) topic: Option<SafeLabel>,
     pub(crate) origin: Option<ContentOrigin>,
     pub(crate) display_name: Option<String>,
+    /// The thread it belongs to, if that is not the agent's first one.
+    pub(crate) thread: Option<ThreadId>,
+    /// The open turn it goes into.
+    pub(crate) into_turn: Option<TurnId>,
+    /// Its id, by the sender's choice.
+    pub(crate) message_id: Option<MessageId>,
+    /// What it weighs at most, whoever says it: what it repeats weighs no more.
+    pub(crate) at_most: Option<Authority>,
+    /// The request that says it; of what the node says by itself there is none.
+    pub(crate) trace: Option<Arc<TraceContext>>,
 }
 
 impl Saying {
@@ -81,6 +92,11 @@ impl Saying {
             topic: None,
             origin: None,
             display_name: None,
+            thread: None,
+            into_turn: None,
+            message_id: None,
+            at_most: None,
+            trace: trace::current(),
         }
     }
 }
@@ -130,7 +146,9 @@ pub(crate) fn admit(
         }
     };
     let limit = submitted(channel);
-    let ceiling = caller.authority().at_most(led.authority).at_most(limit.unwrap_or(Authority::Trusted));
+    let limit_of_words =
+        limit.unwrap_or(Authority::Trusted).at_most(saying.at_most.unwrap_or(Authority::Trusted));
+    let ceiling = caller.authority().at_most(led.authority).at_most(limit_of_words);
     let wanted = saying.authority.unwrap_or(ceiling);
     let asked = Asked {
         action: PolicyAction::Send,
@@ -222,11 +240,20 @@ pub(crate) fn led_by(shared: &Shared, sender: &CallingAgent, saying: &Saying) ->
 
 /// For whom a sender speaks: proven by a message of that one in the sender's own inbox, else a mere claim.
 fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBehalfOf>, RpcError> {
-    if saying.on_behalf_of.len() > BEHALF_MAX {
+    // By its grant the service is believed that it speaks for them; that they asked for it, nobody has proven.
+    let users =
+        caller.speaks_for.iter().flat_map(|user| [&user.user_id].into_iter().chain(&user.on_behalf_of));
+    let users = users.map(|principal| OnBehalfOf {
+        principal: principal.clone(),
+        authority: Authority::Untrusted,
+        message_id: None,
+        proven: false,
+    });
+    let mut all: Vec<OnBehalfOf> = users.collect();
+    if all.len().saturating_add(saying.on_behalf_of.len()) > BEHALF_MAX {
         let what = format!("a message speaks on behalf of at most {BEHALF_MAX}");
         return Err(RpcError::new(ErrorName::InvalidParams, what));
     }
-    let mut all = Vec::with_capacity(saying.on_behalf_of.len());
     for BehalfParam { principal, message_id } in &saying.on_behalf_of {
         let row = match message_id {
             Some(id) => shared.record.look_up(|reader| reader.message(id))?,

@@ -7,6 +7,7 @@ mod accept;
 mod acp;
 mod actions;
 mod adopt;
+mod begin;
 mod closing;
 mod dead_letters;
 mod delivery;
@@ -15,12 +16,15 @@ mod facts;
 mod handle;
 mod health;
 mod hibernation;
+mod history;
+mod holding;
 mod hooks;
 mod input_fate;
 mod input_gate;
 mod input_lead;
 mod input_recall;
 mod input_step;
+mod interrupt;
 mod life;
 mod link;
 mod memory;
@@ -37,6 +41,7 @@ mod schedules;
 mod share;
 mod tasks;
 mod terminal;
+mod threads;
 mod turns;
 mod update;
 mod view;
@@ -65,17 +70,21 @@ use crate::{
 };
 
 pub(crate) use accept::Accepted;
-pub(crate) use acp::is_asked_by_program;
+pub(crate) use acp::{commands::is_unseen, is_asked_by_program};
 pub(crate) use actions::{ActionRequest, Teller};
+pub(crate) use begin::{Begun, ToBegin, message_of, turn_of};
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
+pub(crate) use history::turns_of;
 pub(crate) use hooks::kind as hook_kind;
+pub(crate) use interrupt::{TurnChanged, TurnRequest};
 pub(crate) use life::LifeRequest;
 pub(crate) use memory::MemoryRequest;
 pub(crate) use program::runner_problem;
 pub(crate) use reports::Report;
 pub(crate) use restart::policy;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
+pub(crate) use threads::{Deciding, RolledBack, check_version};
 pub(crate) use view::by_name;
 pub(crate) use words::Heard;
 
@@ -176,6 +185,7 @@ struct Actor {
     healthy: Option<bool>,
     health: health::Health,
     idleness: hibernation::Idleness,
+    holding: holding::Holding,
     closing: Option<closing::Closing>,
     replicas: replicas::Replicas,
     removal: Option<retirement::Removal>,
@@ -252,6 +262,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         healthy: left.and_then(|row| row.healthy),
         health: health::Health::default(),
         idleness: hibernation::Idleness::default(),
+        holding: holding::Holding::default(),
         closing: None,
         replicas: replicas::Replicas::default(),
         removal: None,
@@ -311,6 +322,10 @@ impl Actor {
     }
 
     async fn go_on(&mut self, left: Option<Box<edgeplane_store::AgentRow>>, own: AgentHandle) {
+        // Before anything is looked for or begun: an override may have come that the former daemon did not tell it of.
+        if let Err(error) = self.look_at_holds(&Origin::node("override")).await {
+            tracing::warn!(agent = %self.identity.name, %error, "what holds it cannot be noted yet");
+        }
         if let Some(row) = left {
             self.recover(&row, own).await;
             self.arm_expiry();
@@ -370,6 +385,7 @@ impl Actor {
             self.rest_timer(),
             self.closing_timer(),
             self.replicas.timer(),
+            self.holding.timer(),
         ];
         times.into_iter().flatten().min()
     }
@@ -396,6 +412,7 @@ impl Actor {
         self.rest_due(now).await;
         self.closing_due(now).await;
         self.replicas_due(now).await;
+        self.holding_due(now).await;
     }
 
     async fn command(&mut self, command: Command) {
@@ -404,6 +421,7 @@ impl Actor {
                 let result = self.request(request, origin).await;
                 drop(reply.send(result));
             }
+            Command::Hold(origin, reply) => drop(reply.send(self.look_at_holds(&origin).await)),
             Command::Update(declared, origin, reply) => {
                 drop(reply.send(self.update(declared, &origin).await))
             }
@@ -411,6 +429,10 @@ impl Actor {
                 drop(reply.send(self.schedule_request(&request, &origin).await));
                 self.pump().await;
             }
+            Command::Terminate(id, wish, origin, reply) => {
+                drop(reply.send(self.terminate(id, wish, &origin).await));
+            }
+            Command::EndProcess(id) => self.grace_is_over(id),
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::Balance => self.balance_again().await,
             Command::Removal(reply) => drop(reply.send(self.removal_plan().await)),
@@ -425,6 +447,17 @@ impl Actor {
             Command::DeadLetter(id, request, origin, reply) => {
                 drop(reply.send(self.dead_letter(id, request, &origin).await));
                 self.pump().await;
+            }
+            Command::Begin(wanted, reply) => drop(reply.send(self.begin(*wanted).await)),
+            Command::Turn(request, origin, reply) => {
+                drop(reply.send(self.change_turn(request, &origin).await));
+                self.pump().await;
+            }
+            Command::Decide(deciding, origin, reply) => {
+                drop(reply.send(self.decide(deciding, &origin).await))
+            }
+            Command::RollBack(params, origin, reply) => {
+                drop(reply.send(self.roll_back(params, &origin).await));
             }
             Command::Memory(request, origin, reply) => drop(reply.send(self.memory(request, &origin).await)),
             Command::Report(epoch, report, origin, reply) => {

@@ -42,6 +42,16 @@ pub(crate) struct Caller {
     pub(crate) scopes: Option<Vec<Scope>>,
     /// The token that it speaks by. It counts as long as the token does.
     pub(crate) bears: Option<Bears>,
+    /// For whom it speaks in this request.
+    pub(crate) speaks_for: Option<SpeaksFor>,
+}
+
+/// A user for whom a service speaks, by its grant to delegate. Who calls is still the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SpeaksFor {
+    pub(crate) user_id: SafeLabel,
+    /// For whom the user speaks, nearest first.
+    pub(crate) on_behalf_of: Vec<SafeLabel>,
 }
 
 /// Whether it may be somebody else than the agent that it is named as.
@@ -56,6 +66,8 @@ pub(crate) enum Bears {
     Named(TokenId),
     /// One of the caller's epoch, and when it ends.
     Epoch(Timestamp),
+    /// One that an identity provider signed, by which of them, and when it ends.
+    Issued(u64, Timestamp),
 }
 
 /// What tells agents from one another: live shims and their groups.
@@ -87,6 +99,7 @@ impl Caller {
             roles: Vec::new(),
             scopes: None,
             bears: None,
+            speaks_for: None,
         }
     }
 
@@ -102,6 +115,7 @@ impl Caller {
             roles: Vec::new(),
             scopes: None,
             bears: None,
+            speaks_for: None,
         }
     }
 
@@ -117,6 +131,7 @@ impl Caller {
             roles: Vec::new(),
             scopes: None,
             bears: None,
+            speaks_for: None,
         }
     }
 
@@ -132,6 +147,7 @@ impl Caller {
             roles: Vec::new(),
             scopes: None,
             bears: None,
+            speaks_for: None,
         }
     }
 
@@ -161,6 +177,36 @@ impl Caller {
             && (known.is_some() || self.proof == source.proof)
     }
 
+    /// For whom it speaks, if it is not for itself.
+    pub(crate) fn user_id(&self) -> Option<&SafeLabel> {
+        self.speaks_for.as_ref().map(|user| &user.user_id)
+    }
+
+    /// In whose name what it asks for happens: that of the user for whom it speaks, else its own.
+    pub(crate) fn in_name_of(&self) -> &SafeLabel {
+        self.user_id().unwrap_or(&self.principal)
+    }
+
+    /// What tells its calls from those of others: the same on every connection and under the next daemon. None for those
+    /// of whom it is not proven who they are.
+    pub(crate) fn scope_of_keys(&self) -> Option<String> {
+        let who = match (&self.agent, self.proof, self.bears) {
+            (_, proof, _) if is_in_doubt(proof) => return None,
+            (Some(agent), _, _) => format!("agent/{}", agent.id),
+            (None, proof, Some(Bears::Issued(by, _))) => {
+                format!("{}/{by:016x}/{}", proof.as_str(), self.principal)
+            }
+            (None, Proof::Uid | Proof::OperatorToken | Proof::ServiceToken, _) => {
+                format!("{}/{}", self.proof.as_str(), self.principal)
+            }
+            (None, _, _) => return None,
+        };
+        Some(match self.user_id() {
+            Some(user_id) => format!("{who}/for/{user_id}"),
+            None => who,
+        })
+    }
+
     /// The channel its messages come in on.
     pub(crate) fn channel(&self) -> Channel {
         match (&self.agent, self.proof) {
@@ -179,14 +225,14 @@ impl Caller {
     }
 
     pub(crate) fn actor(&self) -> Actor {
-        let name = self.principal.clone();
+        let (name, user_id) = (self.principal.clone(), self.user_id().cloned());
         match (&self.agent, self.proof) {
             (Some(agent), _) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
             (None, Proof::Node) => {
                 Actor::Node { rule: SafeLabel::sanitized(self.note.as_deref().unwrap_or("node")) }
             }
-            (None, Proof::ServiceToken) => Actor::Service { name },
-            (None, _) if self.is_operator() => Actor::Operator { name },
+            (None, Proof::ServiceToken) => Actor::Service { name, user_id },
+            (None, _) if self.is_operator() => Actor::Operator { name, user_id },
             (None, _) => Actor::Unproven { name },
         }
     }
@@ -348,6 +394,7 @@ fn operator(peer: &Peer) -> Caller {
         roles: Vec::new(),
         scopes: None,
         bears: None,
+        speaks_for: None,
     }
 }
 

@@ -27,6 +27,22 @@ pub(crate) struct Seen {
     pub(crate) written: u64,
     /// Bytes that are kept of it.
     pub(crate) limit: usize,
+    /// Its process: pid and start, zero if it never ran.
+    pub(crate) process: (u32, u64),
+}
+
+impl Seen {
+    /// Asks its process to end, if it is there still and that is allowed.
+    pub(crate) fn ask_to_end(&self) -> bool {
+        let (pid, start) = self.process;
+        if self.state != CommandState::Running || pid == 0 {
+            return false;
+        }
+        // Opened first: once it is the one that was started, it stays the one that is meant.
+        let Ok(pidfd) = edgeplane_os::pidfd::open(pid) else { return false };
+        edgeplane_os::proc::is_same(pid, start)
+            && edgeplane_os::pidfd::send_signal(&pidfd, edgeplane_os::Signal::TERM).unwrap_or(false)
+    }
 }
 
 /// The files of an epoch's commands.
@@ -64,6 +80,7 @@ pub(crate) fn look(epoch_dir: &Path, id: ProcessId) -> io::Result<Option<Seen>> 
         tail,
         written: head.committed.saturating_add(head.missing),
         limit: usize::try_from(limit).unwrap_or(0),
+        process: (head.pid, head.start),
     }))
 }
 

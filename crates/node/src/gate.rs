@@ -111,40 +111,39 @@ impl Gate {
         };
         let outcome = match decision {
             Decision::Permit(permit) => self.counted(shared, asked, permit),
-            Decision::Refuse(refusal) => Err((ErrorName::PolicyBlocked, refusal)),
+            Decision::Refuse(refusal) => Err((refusal, None)),
         };
-        outcome.map_err(|(name, refusal)| {
+        outcome.map_err(|(refusal, retry_after_ms)| {
             self.note(shared, asked, &refusal);
             let Refusal { layer, rule, reason } = refusal;
-            let error = RpcError::new(name, format!("{reason}: rule {rule} of {}", owner(layer)));
-            if name == ErrorName::RateLimited {
+            let text = format!("{reason}: rule {rule} of {}", owner(layer));
+            if let Some(millis) = retry_after_ms {
+                let error = RpcError::new(ErrorName::RateLimited, text).retry_after(millis);
                 return error.hint("wait and send less often");
             }
-            error.hint(format!(
+            RpcError::new(ErrorName::PolicyBlocked, text).hint(format!(
                 "`edgeplane policy explain --from {} --to {}` shows every rule that matched",
                 asked.caller.principal, asked.target.name
             ))
         })
     }
 
+    /// A refusal comes with the time after which the rate lets one pass again.
     fn counted(
         &self,
         shared: &Shared,
         asked: &Asked<'_>,
         permit: Permit,
-    ) -> Result<Granted, (ErrorName, Refusal)> {
+    ) -> Result<Granted, (Refusal, Option<u64>)> {
         if let Some(limit) = permit.rate {
             let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
             let pair = (asked.caller.principal.clone(), asked.caller.proof, asked.target.id);
-            if !rates.take(pair, limit.value, shared.record.monotonic_ms()) {
+            if let Err(millis) = rates.take(pair, limit.value, shared.record.monotonic_ms()) {
                 let reason = format!(
                     "`{}` may send to agent `{}` {} times, not more often",
                     asked.caller.principal, asked.target.name, limit.value
                 );
-                return Err((
-                    ErrorName::RateLimited,
-                    Refusal { layer: limit.layer, rule: limit.rule, reason },
-                ));
+                return Err((Refusal { layer: limit.layer, rule: limit.rule, reason }, Some(millis)));
             }
         }
         let rule = permit.rules.last().map(|deciding| deciding.rule.clone());
@@ -231,6 +230,7 @@ fn request(asked: &Asked<'_>, target: &Profile, sender: Option<&Profile>) -> Req
         assurance: caller.assurance,
         hops: asked.hops,
         topic: asked.topic.cloned(),
+        user: caller.user_id().cloned(),
     };
     Request { class, bytes: asked.bytes }
 }

@@ -1,7 +1,18 @@
 //! Facts that a full disk kept out of the record: a new daemon goes on from the record and these.
 
-use edgeplane_store::{AgentRow, NewEvent};
-use edgeplane_types::{Fact, Phase, StreamName};
+use edgeplane_store::{AgentRow, Hold, NewEvent};
+use edgeplane_types::{AgentId, Fact, Phase, StreamName};
+
+/// How overrides hold an agent, by the record and by the facts that no reader sees yet.
+pub(crate) fn hold(agent: AgentId, recorded: Option<Hold>, held: &[NewEvent]) -> Option<Hold> {
+    let stream = StreamName::Agent(agent);
+    let own = held.iter().filter(|event| event.stream == stream);
+    own.fold(recorded, |hold, event| match &event.fact {
+        Fact::AgentHeld { kind, resumes } => Some(Hold { kind: *kind, resumes: *resumes }),
+        Fact::AgentLetGo {} => None,
+        _ => hold,
+    })
+}
 
 /// Moves an agent's row on by the facts of its stream that no reader sees yet.
 pub(crate) fn apply(row: &mut AgentRow, held: &[NewEvent]) {

@@ -13,10 +13,39 @@ pub(crate) const LINES_MAX: usize = 256;
 /// Bytes of such lines; a longer one waits until it is alone.
 const BYTES_MAX: u32 = 8 << 20;
 
+/// A line, or several. Its end may be shared with the lines of others, which are then written of the same bytes.
+#[derive(Debug)]
+pub(crate) struct Line {
+    own: Vec<u8>,
+    shared: Option<Arc<Vec<u8>>>,
+}
+
+impl From<Vec<u8>> for Line {
+    fn from(own: Vec<u8>) -> Self {
+        Self { own, shared: None }
+    }
+}
+
+impl Line {
+    /// A line whose end is the same for many.
+    pub(crate) fn shared(own: Vec<u8>, shared: Arc<Vec<u8>>) -> Self {
+        Self { own, shared: Some(shared) }
+    }
+
+    /// Both of its parts.
+    pub(crate) fn parts(&self) -> [&[u8]; 2] {
+        [&self.own, self.shared.as_ref().map_or(&[], |shared| shared.as_slice())]
+    }
+
+    fn len(&self) -> usize {
+        self.parts().iter().map(|part| part.len()).sum()
+    }
+}
+
 /// A line on its way, with the room it takes until it is written.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    pub(crate) line: Vec<u8>,
+    pub(crate) line: Line,
     _room: OwnedSemaphorePermit,
 }
 
@@ -50,9 +79,9 @@ impl Outbound {
         if self.is_gone() {
             return Err(NotSent::Gone);
         }
-        let room = Arc::clone(&self.room).try_acquire_many_owned(room_for(&line));
+        let room = Arc::clone(&self.room).try_acquire_many_owned(room_for(line.len()));
         let room = room.map_err(|_none| NotSent::Full)?;
-        self.lines.try_send(Waiting { line, _room: room }).map_err(|error| match error {
+        self.lines.try_send(Waiting { line: line.into(), _room: room }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => NotSent::Full,
             mpsc::error::TrySendError::Closed(_) => NotSent::Gone,
         })
@@ -73,8 +102,9 @@ impl Outbound {
     }
 
     /// Waits for room. For tasks of the connection itself, never for engines.
-    pub(crate) async fn send(&self, line: Vec<u8>) -> Result<(), NotSent> {
-        let room = Arc::clone(&self.room).acquire_many_owned(room_for(&line)).await;
+    pub(crate) async fn send(&self, line: impl Into<Line>) -> Result<(), NotSent> {
+        let line = line.into();
+        let room = Arc::clone(&self.room).acquire_many_owned(room_for(line.len())).await;
         let room = room.map_err(|_closed| NotSent::Gone)?;
         self.lines.send(Waiting { line, _room: room }).await.map_err(|_closed| NotSent::Gone)
     }
@@ -84,6 +114,6 @@ fn all_room() -> usize {
     usize::try_from(BYTES_MAX).unwrap_or(usize::MAX)
 }
 
-fn room_for(line: &[u8]) -> u32 {
-    u32::try_from(line.len()).unwrap_or(BYTES_MAX).clamp(1, BYTES_MAX)
+fn room_for(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(BYTES_MAX).clamp(1, BYTES_MAX)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Profile {
     pub(crate) lightest: Authority,
     /// Whether its program can end turns, and so answer without a message.
     pub(crate) ends_turns: bool,
+    /// From how long on a silent turn counts as too long, in milliseconds, if the manifest says it.
+    pub(crate) quiet_ms: Option<u64>,
     /// How many replicas it has, if it is a set.
     pub(crate) replicas: Option<u32>,
 }
@@ -72,6 +74,7 @@ impl Profile {
             subscriptions: spec.subscriptions.iter().cloned().collect(),
             lightest: Self::lightest(manifest),
             ends_turns: !matches!(spec.driver, Driver::Terminal { .. }),
+            quiet_ms: spec.health.as_ref().and_then(|health| health.quiet_for).map(|limit| limit.as_millis()),
             replicas: spec.set_of(),
         }
     }

@@ -12,13 +12,13 @@ use edgeplane_store::{
     AppendError, Batch, Body, Committed, CommittedEvent, NewEvent, ReadError, Reader, Store,
 };
 use edgeplane_types::{
-    ErrorName, EventId, Fact, StreamName, Timestamp,
+    ErrorName, EventId, Fact, StreamName, Timestamp, TraceContext,
     fact::{Actor, Consumed},
 };
 use edgeplane_wire::rpc::RpcError;
 use tokio::sync::{broadcast, oneshot};
 
-use crate::storage::Shortage;
+use crate::{storage::Shortage, trace};
 
 /// Committed events that a follower may be behind before it must read them from the record instead.
 const FOLLOWER_EVENTS_MAX: usize = 4096;
@@ -39,17 +39,20 @@ pub(crate) struct Origin {
     pub(crate) actor: Actor,
     pub(crate) cause: Option<EventId>,
     pub(crate) consumed: Option<Consumed>,
+    /// The request that asked for it.
+    pub(crate) trace: Option<Arc<TraceContext>>,
 }
 
 impl Origin {
     /// The node, by one of its rules.
     pub(crate) fn node(rule: &str) -> Self {
         let rule = edgeplane_types::SafeLabel::sanitized(rule);
-        Self { actor: Actor::Node { rule }, cause: None, consumed: None }
+        Self { actor: Actor::Node { rule }, cause: None, consumed: None, trace: None }
     }
 
+    /// Somebody, by the request that is being served.
     pub(crate) fn actor(actor: Actor) -> Self {
-        Self { actor, cause: None, consumed: None }
+        Self { actor, cause: None, consumed: None, trace: trace::current() }
     }
 }
 
@@ -82,7 +85,9 @@ pub(crate) struct Record {
     mint: Mint,
     followers: broadcast::Sender<CommittedEvent>,
     changes: Arc<AtomicU64>,
+    head: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
+    turns: Arc<trace::Turns>,
 }
 
 impl Record {
@@ -91,8 +96,15 @@ impl Record {
         let sender = followers.clone();
         let changes = Arc::<AtomicU64>::default();
         let changed = Arc::clone(&changes);
+        let reader = store.reader();
+        // Where it cannot be read now, the next event tells.
+        let head = Arc::new(AtomicU64::new(reader.head_pos().unwrap_or(0)));
+        let moved = Arc::clone(&head);
         store.observe(Arc::new(move |events: &[CommittedEvent]| {
             let deciding = events.iter().filter(|committed| !committed.event.fact.is_piece()).count();
+            if let Some(last) = events.last() {
+                moved.fetch_max(last.pos, Ordering::Release);
+            }
             changed.fetch_add(u64::try_from(deciding).unwrap_or(u64::MAX), Ordering::Release);
             if sender.receiver_count() > 0 {
                 for event in events {
@@ -102,13 +114,27 @@ impl Record {
             }
         }));
         let reader = store.reader();
-        Self { store, reader, mint, followers, changes, shortage: Arc::default() }
+        Self {
+            store,
+            reader,
+            mint,
+            followers,
+            changes,
+            head,
+            shortage: Arc::default(),
+            turns: Arc::default(),
+        }
     }
 
     /// Grows with each event that decides something, before whoever asked for it is told. What was read from the record
     /// and depends on such events only is still so while this is the same.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
+    }
+
+    /// Position of the newest event: what whoever asked for a change was told is not behind it.
+    pub(crate) fn head(&self) -> u64 {
+        self.head.load(Ordering::Acquire)
     }
 
     pub(crate) fn mint(&self) -> &Mint {
@@ -147,9 +173,20 @@ impl Record {
             actor: origin.actor.clone(),
             cause: origin.cause,
             consumed: origin.consumed,
+            trace: self.trace_of(origin, &fact),
             fact,
         });
         id
+    }
+
+    /// The request that a fact belongs to: what happens to a message or in its turn belongs to the message's own. Pieces
+    /// of a turn name their message and stand for themselves, because there are so many of them.
+    fn trace_of(&self, origin: &Origin, fact: &Fact) -> Option<Box<TraceContext>> {
+        match (fact, fact.message_id()) {
+            (_, Some(_)) if fact.is_piece() => None,
+            (Fact::MessageAccepted { .. }, _) | (_, None) => origin.trace.as_deref().cloned().map(Box::new),
+            (_, Some(message_id)) => self.turns.context(&self.reader, message_id),
+        }
     }
 
     /// Makes a draft durable.

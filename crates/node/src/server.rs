@@ -3,13 +3,20 @@
 //! Owns connections. What a method does is the dispatcher's; who calls is decided once, when a connection is
 //! accepted.
 
+mod call;
 mod connection;
 mod dispatch;
-mod follow;
 mod methods;
+mod standing;
+mod subscription;
 mod token;
 
-use std::{io, os::unix::net::UnixListener as StdListener, sync::Arc, time::Duration};
+use std::{
+    io,
+    os::unix::net::UnixListener as StdListener,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
@@ -24,10 +31,13 @@ use crate::{
     caller::{self, Caller, CallingAgent},
     outbound::Outbound,
     shared::Shared,
+    tokens, trace,
 };
 
-pub(crate) use methods::start_when_ready;
+pub(crate) use call::Calls;
+pub(crate) use methods::traces::habits;
 pub use methods::verify_offline;
+pub(crate) use methods::{start_when_ready, take_up_deliveries};
 
 /// How long accepting pauses when the process has no more descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -68,11 +78,33 @@ pub(crate) fn serve(
 /// Bytes that wait between the node and an edge in its process.
 const EDGE_BYTES: usize = 64 << 10;
 
+/// What an edge has seen of whoever it speaks for, before they say anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presented {
+    /// Nothing.
+    Nothing,
+    /// They proved to have the key of a certificate that an authority of the operator's choice has signed.
+    Certificate {
+        /// SHA-256 of the certificate as it is transferred.
+        sha256: [u8; 32],
+    },
+}
+
 /// A conversation within the process, for an edge that speaks for somebody far away: nothing is known of them until
-/// they show a token.
-pub(crate) fn converse(shared: &Arc<Shared>) -> tokio::io::DuplexStream {
+/// they show a token, unless they presented a certificate that somebody has made a credential.
+pub(crate) fn converse(shared: &Arc<Shared>, presented: Presented) -> tokio::io::DuplexStream {
     let (ours, theirs) = tokio::io::duplex(EDGE_BYTES);
-    let caller = Caller::unknown("it came over an edge of the node".to_owned());
+    let over_an_edge = "it came over an edge of the node".to_owned();
+    let caller = match presented {
+        Presented::Nothing => Caller::unknown(over_an_edge),
+        Presented::Certificate { sha256 } => {
+            tokens::bearer_of_certificate(shared, &sha256).unwrap_or_else(|error| {
+                tracing::debug!(%error, "a certificate is no credential here");
+                let hex = tokens::hexadecimal(&sha256);
+                Caller::unknown(format!("{over_an_edge} with the certificate sha256:{hex}: {error}"))
+            })
+        }
+    };
     connection::start(shared, tokio::io::split(ours), caller);
     theirs
 }
@@ -86,6 +118,10 @@ pub(crate) struct Session {
     pub(crate) opened: Arc<connection::Opened>,
     /// Told as soon as what was asked is durable, if the answer comes later.
     pub(crate) effect: Arc<Notify>,
+    /// Cancelled once the answer to this request is on its way: what follows from it comes after it.
+    pub(crate) answered: CancellationToken,
+    /// Whether the answer is what an earlier request with the same key heard.
+    pub(crate) replayed: Arc<AtomicBool>,
 }
 
 /// Calls a method for an agent that asked through its driver. The key keeps a repeated question from acting twice.
@@ -97,9 +133,15 @@ pub(crate) async fn call_for_agent(
     effect: Arc<Notify>,
 ) -> Vec<u8> {
     let ((method, mut params), (id, key)) = (call, names);
-    dispatch::put_key(method, &mut params, key);
+    call::put_own_key(caller, method, &mut params, Some(key));
     // What is said over the driver stands in the recording, where no token may be.
-    let refused = ["stream/subscribe", "stream/unsubscribe", "runtime/agent.attach", "security/token.epoch"];
+    let refused = [
+        "stream/subscribe",
+        "stream/unsubscribe",
+        "observe/tap.open",
+        "runtime/agent.attach",
+        "security/token.epoch",
+    ];
     // Asked again after a crash they would say it twice; the driver has lines of its own for both.
     let has_a_line = ["runtime/item.report", "runtime/status.report"].contains(&method);
     // Nobody reads notifications there: an answer in parts would wait for ever.
@@ -117,13 +159,19 @@ pub(crate) async fn call_for_agent(
         outbound,
         opened: Arc::default(),
         effect,
+        answered: CancellationToken::new(),
+        replayed: Arc::default(),
     };
-    let allowed = dispatch::check_audience(&session, method);
-    let result = match allowed.and_then(|()| Request::read(method, params)) {
-        Ok(request) => dispatch::call(&session, request).await,
-        Err(error) => Err(error),
-    };
-    match result {
+    // What an agent says of its own accord over the driver belongs to the turn that it is in.
+    let trace = trace::begin(shared, caller, method, &call::trace_of_line(&mut params), &params);
+    let serve = Box::pin(async {
+        let allowed = dispatch::check_audience(&session, method);
+        match allowed.and_then(|()| Request::read(method, params)) {
+            Ok(request) => dispatch::checked(&session, request).await,
+            Err(error) => Err(error),
+        }
+    });
+    match trace::serve(shared, trace, serve).await {
         Ok(result) => rpc::success(id, result),
         Err(error) => rpc::failure(Some(id), &error),
     }

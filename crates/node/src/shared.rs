@@ -6,10 +6,12 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
+use edgeplane_oidc::Issuers;
 use edgeplane_os::dirs::StateDirs;
 use edgeplane_substrate::{Place, Substrate};
 use edgeplane_types::{AgentId, AgentName, Assurance, Epoch, ErrorName, NodeId, NodeName, Tenant, Timestamp};
 use edgeplane_wire::{api::core::Check, rpc::RpcError};
+use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -18,7 +20,11 @@ use crate::{
     caller::{CallingAgent, Living},
     gate::Gate,
     keys::Keys,
+    observer::Observer,
+    overrides::Overrides,
+    projections::Projections,
     record::Record,
+    server::Calls,
 };
 
 /// Who the node is.
@@ -49,8 +55,16 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTracker,
     pub(crate) gate: Gate,
     pub(crate) keys: Keys,
+    /// The identity providers whose tokens count.
+    pub(crate) issuers: Issuers,
     pub(crate) adapters: Adapters,
+    pub(crate) overrides: Overrides,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) calls: Calls,
     pub(crate) registry: RwLock<Registry>,
+    pub(crate) projections: Arc<Projections>,
+    /// Changes whenever somebody may have lost or got the right to speak as who they are.
+    pub(crate) standings: watch::Sender<u64>,
 }
 
 /// Its agents, and who lives where. Only this module looks into it.
@@ -159,6 +173,13 @@ impl Shared {
         for group in groups {
             registry.groups.insert(*group, agent.clone());
         }
+        drop(registry);
+        self.standings_changed();
+    }
+
+    /// Lets those look again whose callers may have lost the right to speak as who they are.
+    pub(crate) fn standings_changed(&self) {
+        self.standings.send_modify(|changes| *changes = changes.wrapping_add(1));
     }
 
     /// Whether this epoch lives, as far as is known.
@@ -172,6 +193,8 @@ impl Shared {
         let mut registry = self.registry.write().unwrap_or_else(PoisonError::into_inner);
         registry.shims.retain(|_, of| (of.id, of.epoch) != (agent, epoch));
         registry.groups.retain(|_, of| (of.id, of.epoch) != (agent, epoch));
+        drop(registry);
+        self.standings_changed();
     }
 }
 

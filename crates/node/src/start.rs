@@ -10,6 +10,7 @@ use std::{
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::Manifest;
+use edgeplane_oidc::Issuers;
 use edgeplane_os::{
     Mint,
     cgroup::{Hierarchies, NodeGroup, Sources},
@@ -32,10 +33,14 @@ use crate::{
     identity::{self, IdentityError},
     keys::Keys,
     left_behind,
+    observer::Observer,
+    overrides,
+    overrides::Overrides,
+    projections::Projections,
     record::{Draft, Origin, Record, chain},
-    server,
+    server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
-    storage,
+    storage, trace,
 };
 
 /// How long engines may take to end when the daemon does.
@@ -60,6 +65,10 @@ pub struct Config {
     pub environment: HashMap<String, String>,
     /// Whether agents live in cgroups where the machine allows it.
     pub cgroups: bool,
+    /// Who counts and exports what the node does, if somebody does.
+    pub observer: Option<Arc<dyn Observer>>,
+    /// The identity providers whose tokens count.
+    pub issuers: Issuers,
 }
 
 /// Why a node cannot start.
@@ -122,7 +131,14 @@ impl Edge {
     /// operator's does not, because behind an edge may be an agent that found one, and the kernel says nothing of it.
     #[must_use]
     pub fn converse(&self) -> tokio::io::DuplexStream {
-        server::converse(&self.shared)
+        self.converse_presenting(Presented::Nothing)
+    }
+
+    /// The same for somebody of whom the edge has seen something. What they present counts only here: shown as a token it
+    /// is none.
+    #[must_use]
+    pub fn converse_presenting(&self, presented: Presented) -> tokio::io::DuplexStream {
+        server::converse(&self.shared, presented)
     }
 }
 
@@ -166,8 +182,13 @@ impl Node {
         let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);
         node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
         node.shared.tasks.spawn(verify_in_background(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(overrides::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(gate::watch(Arc::clone(&node.shared)));
+        if let Some(observer) = &node.shared.observer {
+            node.shared.tasks.spawn(trace::feed::run(Arc::clone(&node.shared), Arc::clone(observer)));
+        }
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
 
@@ -208,21 +229,29 @@ impl Node {
     async fn take_over(&self, held: &[NewEvent]) -> Result<(), StartError> {
         let read = self.shared.record.read(|reader| reader.agents(&AgentFilter::default())).await;
         let rows = read.map_err(|error| StartError::Read(error.message))?;
+        let standing = self.shared.record.read(|reader| reader.overrides(false)).await;
+        let standing = standing.map_err(|error| StartError::Read(error.message))?;
+        self.shared.overrides.take_up(standing, held);
         for mut row in rows {
             held::apply(&mut row, held);
             if row.phase == Phase::Retired {
                 continue;
             }
             // Nothing is awaited here: no engine runs before every agent can be found by those that speak to it.
-            self.bring_up(row)?;
+            self.bring_up(row, held)?;
         }
         Ok(())
     }
 
-    fn bring_up(&self, row: AgentRow) -> Result<(), StartError> {
+    fn bring_up(&self, row: AgentRow, held: &[NewEvent]) -> Result<(), StartError> {
         let manifest = Arc::new(self.manifest(&row)?);
         let policy = agent::policy(&manifest);
-        let life = lifecycle::Agent::recovered(row.phase, row.epoch, row.desired, policy);
+        let id = row.id;
+        let hold = self.shared.record.look_up(|reader| reader.hold(&id));
+        let hold = hold.map_err(|error| StartError::Read(error.message))?;
+        let hold = held::hold(id, hold, held);
+        let life = lifecycle::Agent::recovered(row.phase, row.epoch, row.desired, policy)
+            .held(hold.map(|hold| hold.kind), hold.is_some_and(|hold| hold.resumes));
         let identity = AgentIdentity {
             id: row.id,
             name: row.name.clone(),
@@ -300,10 +329,16 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         started_at,
         gate: Gate::open(state.join("policy"), started_at),
         keys: Keys::new(state, identity.id),
+        issuers: config.issuers.clone(),
         adapters: Adapters::new(state),
+        calls: server::Calls::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
+        overrides: Overrides::default(),
+        observer: config.observer.clone(),
         registry: RwLock::new(Registry::default()),
+        projections: Arc::new(Projections::new(state)),
+        standings: tokio::sync::watch::Sender::new(0),
         identity,
         dirs: config.dirs.clone(),
         environment: config.environment.clone(),

@@ -3,15 +3,19 @@
 //! Owns the rule that a token makes nobody of an agent: what the kernel says of a caller comes first. What tokens are
 //! made of is the proof's, which there are is the record's, what each allows is in [`crate::scopes`].
 
+use edgeplane_oidc::Identified;
 use edgeplane_proof::token::{EpochClaims, NamedTokenError};
-use edgeplane_proof::{KeyRing, NamedToken, SignatureError, SigningKey, TokenError, token};
+use edgeplane_proof::{Digest, KeyRing, NamedToken, SignatureError, SigningKey, TokenError, digest, token};
 use edgeplane_store::TokenRow;
-use edgeplane_types::{Authority, ErrorName, Proof, SafeLabel, Tenant, Timestamp, TokenKind};
-use edgeplane_wire::{catalogue::Request, rpc::RpcError};
+use edgeplane_types::{Authority, ErrorName, Proof, SafeLabel, Tenant, Timestamp, TokenKind, is_nodes_own};
+use edgeplane_wire::{
+    catalogue::{Need, Request},
+    rpc::RpcError,
+};
 
 use crate::{
     caller::{AGENT_AUTHORITY_MAX, Bears, Caller, CallingAgent, Living as _},
-    scopes::{Need, need},
+    scopes::need,
     shared::Shared,
 };
 
@@ -28,8 +32,21 @@ fn refused(reason: &str, what: &str) -> RpcError {
 }
 
 /// The caller that whoever shows this token is from here on. `seen` is what the kernel says of them.
-pub(crate) fn bearer(shared: &Shared, seen: &Caller, text: &str) -> Result<Caller, RpcError> {
-    let shown = if text.starts_with(SIGNED_PREFIX) {
+pub(crate) async fn bearer(shared: &Shared, seen: &Caller, text: &str) -> Result<Caller, RpcError> {
+    // The issuer that it names decides how a signed text is read. None is tried as the other.
+    let issuer = if text.starts_with(SIGNED_PREFIX) { shared.issuers.named_by(text) } else { None };
+    // An identity provider is asked only about who comes from afar.
+    let mut is_remote = true;
+    let shown = if let Some(issuer) = issuer {
+        let now = shared.record.now().as_millis() / 1_000;
+        let found = issuer.verify(text, now).await.map_err(|error| match error {
+            edgeplane_oidc::Refused::KeysUnavailable => {
+                RpcError::new(ErrorName::Unavailable, error.to_string())
+            }
+            error => refused(error.reason(), &error.to_string()),
+        })?;
+        issued(shared, issuer.name(), found)?
+    } else if text.starts_with(SIGNED_PREFIX) {
         let claims = epoch_claims(shared, text)?;
         of_epoch(shared, &claims)
     } else {
@@ -44,17 +61,62 @@ pub(crate) fn bearer(shared: &Shared, seen: &Caller, text: &str) -> Result<Calle
         let row = shared.record.look_up(|reader| reader.token_by_digest(&digest))?;
         let row = row.ok_or_else(|| refused("unknown", "this node never gave out that token"))?;
         check_row(&row, shared.record.now())?;
+        is_remote = row.remote;
         of_name(shared, row)
     };
-    meet(seen, shown)
+    meet(seen, shown, is_remote)
 }
 
-/// What becomes of a caller that shows a good token.
-fn meet(seen: &Caller, shown: Caller) -> Result<Caller, RpcError> {
+/// What a client certificate is known by in the record. No digest of a token's secret looks like it, so a fingerprint that
+/// is shown as a token is never taken for its certificate.
+const CERTIFICATE: &str = "certificate:";
+
+/// Digits in a SHA-256 fingerprint.
+const FINGERPRINT_DIGITS: usize = 64;
+
+/// A fingerprint in its one spelling: 64 lower-case hexadecimal digits.
+pub(crate) fn fingerprint(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter(|c| *c != ':').map(|c| c.to_ascii_lowercase()).collect();
+    let is_one = digits.len() == FINGERPRINT_DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    is_one.then_some(digits)
+}
+
+/// The digits of a digest.
+pub(crate) fn hexadecimal(sha256: &[u8; 32]) -> String {
+    Digest::from_bytes(*sha256).to_string()
+}
+
+/// What the certificate with this fingerprint is known by.
+pub(crate) fn of_certificate(fingerprint: &str) -> String {
+    format!("{CERTIFICATE}{fingerprint}")
+}
+
+/// The fingerprint of the certificate that is known by this, if it is one.
+pub(crate) fn certificate_of(secret_digest: &str) -> Option<&str> {
+    secret_digest.strip_prefix(CERTIFICATE)
+}
+
+/// The caller that whoever has proven to have the key of a certificate is. An edge has seen the proof; the kernel has seen
+/// nobody.
+pub(crate) fn bearer_of_certificate(shared: &Shared, sha256: &[u8; 32]) -> Result<Caller, RpcError> {
+    let known_by = of_certificate(&hexadecimal(sha256));
+    let row = shared.record.look_up(|reader| reader.token_by_digest(&known_by))?;
+    let row = row.ok_or_else(|| refused("unknown", "this node knows no such certificate"))?;
+    check_row(&row, shared.record.now())?;
+    let note = Some("by a client certificate".to_owned());
+    Ok(Caller { note, ..of_name(shared, row) })
+}
+
+/// What becomes of a caller that shows a good token. `is_remote`: it counts also where nothing is known of the caller.
+fn meet(seen: &Caller, shown: Caller, is_remote: bool) -> Result<Caller, RpcError> {
     let Some(agent) = &seen.agent else {
-        if shown.proof == Proof::OperatorToken && seen.proof == Proof::None {
+        let is_person = matches!(seen.proof, Proof::Uid | Proof::OperatorToken);
+        if shown.proof == Proof::OperatorToken && !is_person && !is_remote {
             // Whoever stands under a shim that nobody knows may be an agent of whom only the proof is lost.
-            return Err(refused("doubtful-caller", "nothing is known of the caller, which may be an agent"));
+            let what = "nothing is known of the caller, which may be an agent that found the token";
+            return Err(refused("doubtful-caller", what).hint(
+                "over the network a person needs a token made with `edgeplane token create --remote`",
+            ));
         }
         return Ok(shown);
     };
@@ -69,10 +131,7 @@ fn meet(seen: &Caller, shown: Caller) -> Result<Caller, RpcError> {
 }
 
 fn of_name(shared: &Shared, row: TokenRow) -> Caller {
-    let (proof, authority_max) = match row.kind {
-        TokenKind::Operator => (Proof::OperatorToken, Authority::Trusted),
-        TokenKind::Service => (Proof::ServiceToken, AGENT_AUTHORITY_MAX),
-    };
+    let (proof, authority_max) = weight(row.kind);
     Caller {
         agent: None,
         principal: row.principal,
@@ -83,6 +142,40 @@ fn of_name(shared: &Shared, row: TokenRow) -> Caller {
         roles: row.roles,
         scopes: Some(row.scopes),
         bears: Some(Bears::Named(row.id)),
+        speaks_for: None,
+    }
+}
+
+/// The caller that a subject of an identity provider is.
+fn issued(shared: &Shared, issuer: &str, found: Identified) -> Result<Caller, RpcError> {
+    let Identified { principal, kind, scopes, roles, until } = found;
+    let is_agent = shared.agent(&Tenant::default(), principal.as_str()).is_ok();
+    if is_agent || is_nodes_own(principal.as_str()) {
+        let what = format!("`{principal}` is the name of an agent, or one that the node gives by itself");
+        return Err(refused("unusable-subject", &what));
+    }
+    let (proof, authority_max) = weight(kind);
+    let by = digest(issuer.as_bytes());
+    let by = by.as_bytes().iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte));
+    Ok(Caller {
+        agent: None,
+        principal,
+        proof,
+        assurance: shared.assurance(),
+        authority_max,
+        note: Some(format!("by a token of `{issuer}`")),
+        roles,
+        scopes: Some(scopes),
+        bears: Some(Bears::Issued(by, moment(until))),
+        speaks_for: None,
+    })
+}
+
+/// How the word of a person and of a program is known and weighed.
+fn weight(kind: TokenKind) -> (Proof, Authority) {
+    match kind {
+        TokenKind::Operator => (Proof::OperatorToken, Authority::Trusted),
+        TokenKind::Service => (Proof::ServiceToken, AGENT_AUTHORITY_MAX),
     }
 }
 
@@ -160,6 +253,18 @@ pub(crate) fn check_alive(shared: &Shared, caller: &Caller) -> Result<(), RpcErr
             Err(refused("expired", &format!("the token of the epoch ended at {end}")))
         }
         Some(Bears::Epoch(_)) => check_epoch(shared, caller),
+        Some(Bears::Issued(_, end)) if end <= shared.record.now() => {
+            Err(refused("expired", &format!("the token of the identity provider ended at {end}")))
+        }
+        Some(Bears::Issued(..)) => Ok(()),
+    }
+}
+
+/// When a caller's token ends, if it does by itself.
+pub(crate) fn end_of(shared: &Shared, caller: &Caller) -> Option<Timestamp> {
+    match caller.bears? {
+        Bears::Named(id) => shared.record.look_up(|reader| reader.token(&id)).ok()??.expires_at,
+        Bears::Epoch(end) | Bears::Issued(_, end) => Some(end),
     }
 }
 
@@ -169,24 +274,14 @@ pub(crate) fn check_scope(caller: &Caller, request: &Request) -> Result<(), RpcE
     let rule = match need(request) {
         Need::Nothing => return Ok(()),
         Need::Scope(scope) if scopes.contains(&scope) => return Ok(()),
-        Need::Scope(scope) => format!("scope-{}", word(scope)),
+        Need::Scope(scope) => format!("scope-{}", scope.as_str()),
         Need::Uid => "no-token-is-enough".to_owned(),
     };
-    let what = format!("`{}` may not call {}: rule {rule}", caller.principal, request.method());
+    let who = &caller.principal;
+    let who = caller.user_id().map_or_else(|| format!("`{who}`"), |user| format!("`{who}` for `{user}`"));
+    let what = format!("{who} may not call {}: rule {rule}", request.method());
     Err(RpcError::new(ErrorName::PermissionDenied, what)
         .hint("a token allows what it was made for; `edgeplane token list` shows that"))
-}
-
-pub(crate) fn word(scope: edgeplane_types::Scope) -> &'static str {
-    use edgeplane_types::Scope;
-    match scope {
-        Scope::Read => "read",
-        Scope::Signal => "signal",
-        Scope::Attach => "attach",
-        Scope::Control => "control",
-        Scope::Supervise => "supervise",
-        Scope::Approve => "approve",
-    }
 }
 
 /// Makes a token of the epoch that a caller is in; the text, and when it ends.

@@ -31,6 +31,27 @@ pub(crate) fn look_up(name: &str) -> Result<RunAs, UserError> {
     find(name, &read("/etc/passwd")?, &read("/etc/group")?).ok_or_else(|| UserError::Unknown(name.to_owned()))
 }
 
+/// A user by its number, as this machine lists it.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) name: String,
+    pub(crate) gid: u32,
+    pub(crate) shell: String,
+}
+
+/// The user with this number, if this machine has a name for it.
+pub(crate) fn known(uid: u32) -> Option<Known> {
+    let passwd = fs::read_to_string("/etc/passwd").ok()?;
+    passwd.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [name, _, its_uid, gid, _, _, shell] = fields.as_slice() else { return None };
+        if its_uid.parse() != Ok(uid) {
+            return None;
+        }
+        Some(Known { name: (*name).to_owned(), gid: gid.parse().ok()?, shell: (*shell).to_owned() })
+    })
+}
+
 /// Why a user could not run a program, if that can be seen: a folder above it that is closed to the user, or itself.
 pub(crate) fn kept_from(program: &Path, user: &RunAs) -> Option<PathBuf> {
     // Who may everything is kept from nothing.

@@ -17,7 +17,7 @@ use std::{io, path::PathBuf};
 
 pub use detect::{Controller, Hierarchies, Place, Sources};
 pub use epoch::{EpochGroup, Placement};
-pub use limit::{Limits, Shortfall};
+pub use limit::{InForce, Limits, Shortfall};
 pub use node::NodeGroup;
 pub use report::{Backend, Backing, Report};
 

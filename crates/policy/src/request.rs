@@ -100,6 +100,8 @@ pub struct Class {
     pub hops: u32,
     /// The topic it is published on.
     pub topic: Option<SafeLabel>,
+    /// For whom the subject speaks, by a grant to delegate.
+    pub user: Option<SafeLabel>,
 }
 
 impl Class {

@@ -198,7 +198,8 @@ fn context(class: &Class) -> Result<Context, QueryError> {
         ("hops", Value::new_long(i64::from(class.hops))),
     ];
     let topic = class.topic.as_ref().map(|topic| ("topic", text(topic.as_str())));
-    let pairs = pairs.into_iter().chain(topic).map(|(name, value)| (name.to_owned(), value));
+    let user = class.user.as_ref().map(|user| ("user", text(user.as_str())));
+    let pairs = pairs.into_iter().chain(topic).chain(user).map(|(name, value)| (name.to_owned(), value));
     Context::from_pairs(pairs).map_err(|error| QueryError::Context(Box::new(error)))
 }
 

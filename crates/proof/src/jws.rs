@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Envelope,
     /// The leaves of many envelopes; the payload stands elsewhere (RFC 7797).
     Batch,
+    /// The manifest of a pack of evidence; the payload stands elsewhere (RFC 7797).
+    Evidence,
     /// The claims of one epoch, in the text.
     Epoch,
 }
@@ -26,6 +28,7 @@ impl Kind {
         match self {
             Self::Envelope => "edgeplane-envelope+jws",
             Self::Batch => "edgeplane-batch+jws",
+            Self::Evidence => "edgeplane-evidence+jws",
             Self::Epoch => "edgeplane-epoch+jwt",
         }
     }
@@ -33,7 +36,7 @@ impl Kind {
     /// The only spelling of the header. Its parts need no escape, so it is canonical JSON as it stands.
     fn header(self, key_id: &SafeLabel) -> String {
         let detached = match self {
-            Self::Envelope | Self::Batch => r#""b64":false,"crit":["b64"],"#,
+            Self::Envelope | Self::Batch | Self::Evidence => r#""b64":false,"crit":["b64"],"#,
             Self::Epoch => "",
         };
         format!(r#"{{"alg":"EdDSA",{detached}"kid":"{key_id}","typ":"{}"}}"#, self.typ())
@@ -151,7 +154,7 @@ mod tests {
     fn header_is_canonical_and_differs_by_kind() {
         let key_id = "ed25519-0123456789abcdef".parse().unwrap();
         let mut headers = Vec::new();
-        for kind in [Kind::Envelope, Kind::Batch, Kind::Epoch] {
+        for kind in [Kind::Envelope, Kind::Batch, Kind::Evidence, Kind::Epoch] {
             let header = kind.header(&key_id);
             let value: serde_json::Value = serde_json::from_str(&header).unwrap();
             assert_eq!(canonical::to_vec(&value).unwrap(), header.as_bytes());

@@ -1,7 +1,7 @@
 //! What makes the record tamper-evident and a word's origin provable: one spelling per value, digests, a hash chain
 //! per stream, signatures and tokens.
 //!
-//! Owns canonical JSON, the digest, the chain, the node's key and what it signs. It deliberately knows no file,
+//! Owns canonical JSON, the digest, the chain, the node's key and what it signs, and packs of evidence. It deliberately knows no file,
 //! database, clock or randomness: it works on whatever serializes, and on bytes; keys and secrets are made of random
 //! bytes that the caller brings.
 #![forbid(unsafe_code)]
@@ -11,6 +11,7 @@ pub mod canonical;
 pub mod chain;
 pub mod digest;
 mod jws;
+pub mod pack;
 pub mod signature;
 pub mod token;
 

@@ -146,6 +146,7 @@ impl Inbox {
             actor: Actor::Node { rule: SafeLabel::sanitized("bench") },
             cause: None,
             consumed: None,
+            trace: None,
             fact,
         }
     }

@@ -1,6 +1,6 @@
 //! Measures the record: durable events per second, and how long one append takes.
 //!
-//! Prints one line of JSON per measurement. Arguments: a directory on the disk to be measured (default: the directory
+//! `scan DIR` reads the record in a folder once and prints how fast. Otherwise it prints one line of JSON per measurement. Arguments: a directory on the disk to be measured (default: the directory
 //! for temporary files), the seconds per measurement (default: 3), and the only measurement wanted, such as
 //! `record/16` (default: all). `sqlite` is a bare table with the same bytes, settings and grouping of commits: what the
 //! record can at most reach.
@@ -17,7 +17,7 @@ use std::{
 };
 
 use edgeplane_proof::{canonical, digest};
-use edgeplane_store::{Batch, NewEvent, Options, Store};
+use edgeplane_store::{Batch, NewEvent, Options, Reader, Store};
 use edgeplane_testkit::sample;
 use edgeplane_types::{
     AgentId, Authority, Envelope, Epoch, EventId, Evidence, Fact, MessageId, SafeLabel, StreamName,
@@ -34,7 +34,10 @@ const EVENT_BYTES: usize = 512;
 type Append = Arc<dyn Fn(u8, u64) -> Result<(), Failed> + Send + Sync>;
 
 fn main() -> Result<(), Failed> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|word| word == "scan").is_some() {
+        return scan(Path::new(&arguments.next().ok_or("no folder of a record")?));
+    }
     let parent = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let seconds = arguments.next().map_or(Ok(3), |text| text.parse())?;
     let time = Duration::from_secs(seconds);
@@ -71,6 +74,20 @@ fn main() -> Result<(), Failed> {
     }
     measure_canonical();
     std::fs::remove_dir_all(&dir)?;
+    Ok(())
+}
+
+/// Reads every event of a record as it is stored, and prints how many a second.
+fn scan(dir: &Path) -> Result<(), Failed> {
+    let reader = Reader::open(dir)?;
+    let (begin, mut from) = (Instant::now(), 1);
+    loop {
+        let found = reader.raw_events(None, from, 1_000)?;
+        let Some(last) = found.last() else { break };
+        from = last.pos + 1;
+    }
+    let rate = u128::from(from - 1) * 1_000_000 / begin.elapsed().as_micros().max(1);
+    println!("{{\"name\":\"scan\",\"events_per_s\":{rate}}}");
     Ok(())
 }
 
@@ -141,6 +158,7 @@ fn batch(writer: u8, number: u64, fact: Fact) -> Batch {
         actor: Actor::Node { rule: SafeLabel::sanitized("bench") },
         cause: None,
         consumed: None,
+        trace: None,
         fact,
     };
     Batch { events: vec![event], bodies: Vec::new(), critical: false }

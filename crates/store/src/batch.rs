@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use edgeplane_proof::{CanonicalError, Digest, digest};
 use edgeplane_types::{
-    Event, EventId, Fact, StreamName, Timestamp,
+    Event, EventId, Fact, StreamName, Timestamp, TraceContext,
     fact::{Actor, Consumed},
 };
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,9 @@ pub struct NewEvent {
     /// The output it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumed: Option<Consumed>,
+    /// The request to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
     /// What happened.
     #[serde(flatten)]
     pub fact: Fact,
@@ -39,14 +42,14 @@ pub struct NewEvent {
 impl NewEvent {
     /// The event with a number that is still to be given.
     pub(crate) fn into_event(self) -> Event {
-        let Self { id, stream, ts, actor, cause, consumed, fact } = self;
-        Event { id, stream, seq: 0, ts, actor, cause, consumed, fact }
+        let Self { id, stream, ts, actor, cause, consumed, trace, fact } = self;
+        Event { id, stream, seq: 0, ts, actor, cause, consumed, trace, fact }
     }
 
     /// The event without its number.
     pub(crate) fn from_event(event: &Event) -> Self {
-        let Event { id, stream, seq: _, ts, actor, cause, consumed, fact } = event.clone();
-        Self { id, stream, ts, actor, cause, consumed, fact }
+        let Event { id, stream, seq: _, ts, actor, cause, consumed, trace, fact } = event.clone();
+        Self { id, stream, ts, actor, cause, consumed, trace, fact }
     }
 }
 

@@ -40,10 +40,14 @@ pub use audit::{AuditProgress, AuditReport, Problem, verify};
 pub use batch::{AppendError, Batch, Body, Committed, CommittedEvent, NewEvent};
 pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
-pub use reader::{ActionFilter, ChainCheck, InboxFilter, ReadError, Reader};
+pub use reader::{
+    ActionFilter, ChainCheck, InboxFilter, Order, RAW_BYTES_MAX, RawEvent, ReadError, Reader, StoredEvent,
+    Stretch, ThreadFilter, TurnsOf,
+};
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CommandRow, EpochRow, GapRow, KeyRow, Leading, MemoryRow, MemoryTotals,
-    MessageRow, Occurrence, OccurrenceRow, OpenTurn, PolicyRow, RefusalRow, Resolution, ScheduleRow,
-    SegmentRow, SessionRow, StoredBody, StreamHead, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, CallRow, CommandRow, CommandStory, DeliveryRow, EpochRow, GapRow, Hold,
+    InterruptRow, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow,
+    OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ScheduleRow, SegmentRow, SessionRow,
+    StoredBody, StreamHead, TalkRow, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -5,23 +5,29 @@
 
 mod actions;
 mod agents;
+mod calls;
 mod commands;
+mod deliveries;
 mod epochs;
 mod keys;
 mod memory;
 pub(crate) mod messages;
+mod overrides;
 mod policies;
 mod recordings;
 mod schedules;
 mod sessions;
+mod threads;
 mod tokens;
+mod traces;
 
 pub(crate) mod rebuild;
 
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, Epoch, Event, MessageId, ProcessId, SafeLabel, StreamName, TokenId,
+    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, MessageId, OverrideId, ProcessId, SafeLabel,
+    SessionId, StreamName, ThreadId, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -54,11 +60,21 @@ pub enum Model {
     Sessions,
     /// Commands that were run inside agents.
     Commands,
+    /// Operators' overrides, and whom they hold.
+    Overrides,
+    /// Sessions and threads of conversations, their histories and outputs.
+    Threads,
+    /// What outputs are handed over to whom.
+    Deliveries,
+    /// Where each trace begins and is handed on.
+    Traces,
+    /// Keys that calls were made under.
+    Calls,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 17] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -71,6 +87,11 @@ impl Model {
         Self::Policies,
         Self::Sessions,
         Self::Commands,
+        Self::Overrides,
+        Self::Threads,
+        Self::Deliveries,
+        Self::Traces,
+        Self::Calls,
     ];
 
     /// Its name.
@@ -89,6 +110,11 @@ impl Model {
             Self::Policies => "policies",
             Self::Sessions => "sessions",
             Self::Commands => "commands",
+            Self::Overrides => "overrides",
+            Self::Threads => "threads",
+            Self::Deliveries => "deliveries",
+            Self::Traces => "traces",
+            Self::Calls => "calls",
         }
     }
 
@@ -106,6 +132,11 @@ impl Model {
             Self::Policies => &policies::DEFINITION,
             Self::Sessions => &sessions::DEFINITION,
             Self::Commands => &commands::DEFINITION,
+            Self::Overrides => &overrides::DEFINITION,
+            Self::Threads => &threads::DEFINITION,
+            Self::Deliveries => &deliveries::DEFINITION,
+            Self::Traces => &traces::DEFINITION,
+            Self::Calls => &calls::DEFINITION,
         }
     }
 }
@@ -173,12 +204,39 @@ pub enum FoldError {
     /// The vote is about something else than what is asked.
     #[error("the vote on action {0} names another digest")]
     OtherDigest(ActionId),
+    /// The agent has no such session.
+    #[error("session {0} does not exist")]
+    UnknownSession(SessionId),
+    /// There is a session with this id already.
+    #[error("session {0} exists already")]
+    SessionTwice(SessionId),
+    /// The agent has no such thread.
+    #[error("thread {0} does not exist")]
+    UnknownThread(ThreadId),
+    /// There is a thread with this id already.
+    #[error("thread {0} exists already")]
+    ThreadTwice(ThreadId),
+    /// The agent has no such delivery.
+    #[error("delivery {0} does not exist")]
+    UnknownDelivery(DeliveryId),
+    /// There is a delivery with this id already.
+    #[error("delivery {0} exists already")]
+    DeliveryTwice(DeliveryId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),
     /// The agent has no such command that runs.
     #[error("command {0} does not run")]
     NoCommand(ProcessId),
+    /// An override with this id was applied already.
+    #[error("override {0} is applied already")]
+    OverrideTwice(OverrideId),
+    /// No such override is in force.
+    #[error("override {0} is not in force")]
+    NoOverride(OverrideId),
+    /// A call under this key was made already.
+    #[error("a call under key {0} is there already")]
+    CallTwice(String),
     /// The token was never made.
     #[error("token {0} was not created")]
     UnknownToken(TokenId),

@@ -3,17 +3,22 @@
 
 mod actions;
 mod agents;
+mod calls;
 mod chain;
 mod commands;
+mod deliveries;
 mod events;
 mod fates;
 mod inbox;
 mod memory;
 mod order;
+mod overrides;
 mod policies;
 mod schedules;
 mod sessions;
+mod threads;
 mod tokens;
+mod traces;
 
 use std::{
     fmt, io,
@@ -35,8 +40,11 @@ use crate::{
 };
 
 pub use actions::ActionFilter;
-pub use chain::ChainCheck;
+pub use chain::{ChainCheck, StoredEvent};
+pub use events::{RAW_BYTES_MAX, RawEvent};
 pub use inbox::InboxFilter;
+pub use threads::{Order, ThreadFilter, TurnsOf};
+pub use traces::Stretch;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
 const IDLE_MAX: usize = 8;

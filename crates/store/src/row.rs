@@ -2,20 +2,24 @@
 
 mod decided;
 mod messages;
+mod overrides;
 mod schedules;
+mod threads;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
-    AgentId, AgentName, Continuity, Desired, Epoch, Generation, MessageId, Phase, ProcessId, SessionId,
-    StreamName, Tenant, Timestamp,
+    AgentId, AgentName, Continuity, Desired, Epoch, Event, Generation, MessageId, Phase, ProcessId,
+    SessionId, StreamName, Tenant, Timestamp,
     fact::{Cause, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
 };
 
-pub use decided::{ActionRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
+pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
+pub use overrides::{Hold, Lift, OverrideRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
+pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
 
 /// A command that was run inside an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +32,23 @@ pub struct CommandRow {
     pub message_id: Option<MessageId>,
     /// Whether its end is recorded.
     pub is_over: bool,
+    /// Whether somebody asked for its end.
+    pub is_terminating: bool,
+}
+
+/// What the record says of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandStory {
+    /// The agent in which it was run.
+    pub agent: AgentId,
+    /// Where it began, in the record.
+    pub pos: u64,
+    /// Its `command.started`.
+    pub started: Event,
+    /// Whether somebody asked for its end.
+    pub is_terminating: bool,
+    /// Its `command.ended`, if it has ended.
+    pub ended: Option<Event>,
 }
 
 /// An agent as its stream tells it.

@@ -143,6 +143,9 @@ pub trait Substrate: std::fmt::Debug + Send + Sync {
     /// Whether an epoch is suspended.
     fn is_frozen(&self, place: &Place) -> bool;
 
+    /// The limits that the kernel keeps for an epoch now; nothing where it has no group.
+    fn limits(&self, place: &Place) -> Vec<edgeplane_os::cgroup::InForce>;
+
     /// Removes the group of an epoch that is over.
     fn forget(&self, place: &Place);
 

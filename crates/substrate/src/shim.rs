@@ -303,6 +303,10 @@ impl Substrate for OwnShim {
         self.group(place).is_some_and(|group| group.is_frozen().unwrap_or(false))
     }
 
+    fn limits(&self, place: &Place) -> Vec<edgeplane_os::cgroup::InForce> {
+        self.group(place).map(|group| group.in_force()).unwrap_or_default()
+    }
+
     fn forget(&self, place: &Place) {
         if let Some(group) = self.group(place) {
             // A group that cannot be removed now is found and removed at the next start.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! errors {
-    ($($(#[$doc:meta])* $variant:ident, $word:literal, $code:literal, $exit:literal, $retryable:literal;)+) => {
+    ($($(#[$doc:meta])* $variant:ident, $word:literal, $code:literal, $http:literal, $exit:literal, $retryable:literal;)+) => {
         /// What went wrong, as a name that programs may rely on.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum ErrorName {
@@ -25,6 +25,12 @@ macro_rules! errors {
             #[must_use]
             pub fn code(self) -> i32 {
                 match self { $(Self::$variant => $code,)+ }
+            }
+
+            /// The status of an answer over HTTP that is this error.
+            #[must_use]
+            pub fn http_status(self) -> u16 {
+                match self { $(Self::$variant => $http,)+ }
             }
 
             /// The exit code of a command that ended with this error.
@@ -50,61 +56,61 @@ macro_rules! errors {
 
 errors! {
     /// The bytes are not JSON.
-    ParseError, "parse_error", -32700, 65, false;
+    ParseError, "parse_error", -32700, 400, 65, false;
     /// The JSON is not a request.
-    InvalidRequest, "invalid_request", -32600, 65, false;
+    InvalidRequest, "invalid_request", -32600, 400, 65, false;
     /// No such method.
-    MethodNotFound, "method_not_found", -32601, 64, false;
+    MethodNotFound, "method_not_found", -32601, 404, 64, false;
     /// The parameters are not what the method takes.
-    InvalidParams, "invalid_params", -32602, 64, false;
+    InvalidParams, "invalid_params", -32602, 400, 64, false;
     /// A defect of ours.
-    Internal, "internal", -32603, 70, false;
+    Internal, "internal", -32603, 500, 70, false;
     /// The caller has not proven who it is.
-    Unauthenticated, "unauthenticated", 4010, 77, false;
+    Unauthenticated, "unauthenticated", 4010, 401, 77, false;
     /// The caller may not do this.
-    PermissionDenied, "permission_denied", 4030, 77, false;
+    PermissionDenied, "permission_denied", 4030, 403, 77, false;
     /// A rule refuses it.
-    PolicyBlocked, "policy_blocked", 4033, 77, false;
+    PolicyBlocked, "policy_blocked", 4033, 403, 77, false;
     /// No such thing, or none that the caller may see.
-    NotFound, "not_found", 4040, 66, false;
+    NotFound, "not_found", 4040, 404, 66, false;
     /// Something of that name is there already.
-    Conflict, "conflict", 4090, 73, false;
+    Conflict, "conflict", 4090, 409, 73, false;
     /// It has changed since it was read.
-    VersionConflict, "version_conflict", 4091, 73, false;
+    VersionConflict, "version_conflict", 4091, 409, 73, false;
     /// The key was used for something else.
-    IdempotencyMismatch, "idempotency_mismatch", 4092, 73, false;
+    IdempotencyMismatch, "idempotency_mismatch", 4092, 409, 73, false;
     /// The caller's epoch is over.
-    Fenced, "fenced", 4094, 75, false;
+    Fenced, "fenced", 4094, 409, 75, false;
     /// The wanted part of the stream is gone.
-    ReplayGap, "replay_gap", 4100, 74, false;
+    ReplayGap, "replay_gap", 4100, 410, 74, false;
     /// The thing is in a state that does not allow this.
-    InvalidState, "invalid_state", 4120, 75, false;
+    InvalidState, "invalid_state", 4120, 412, 75, false;
     /// Larger than the limit.
-    TooLarge, "too_large", 4130, 65, false;
+    TooLarge, "too_large", 4130, 413, 65, false;
     /// Known, but not served here.
-    Unsupported, "unsupported", 4150, 69, false;
+    Unsupported, "unsupported", 4150, 501, 69, false;
     /// The manifest is wrong.
-    InvalidManifest, "invalid_manifest", 4220, 65, false;
+    InvalidManifest, "invalid_manifest", 4220, 422, 65, false;
     /// Somebody else holds it.
-    Locked, "locked", 4230, 75, true;
+    Locked, "locked", 4230, 423, 75, true;
     /// Too often.
-    RateLimited, "rate_limited", 4290, 75, true;
+    RateLimited, "rate_limited", 4290, 429, 75, true;
     /// A limit of number or size is reached.
-    QuotaExhausted, "quota_exhausted", 4291, 75, false;
+    QuotaExhausted, "quota_exhausted", 4291, 429, 75, false;
     /// The receiver's queue is full.
-    Backpressure, "backpressure", 4292, 75, true;
+    Backpressure, "backpressure", 4292, 429, 75, true;
     /// The caller took it back.
-    Cancelled, "cancelled", 4990, 130, false;
+    Cancelled, "cancelled", 4990, 499, 130, false;
     /// The node cannot serve this now.
-    Unavailable, "unavailable", 5030, 69, true;
+    Unavailable, "unavailable", 5030, 503, 69, true;
     /// Whether it took effect is not known: read, then decide.
-    OutcomeUnknown, "outcome_unknown", 5031, 75, false;
+    OutcomeUnknown, "outcome_unknown", 5031, 503, 75, false;
     /// Not done in the time given.
-    DeadlineExceeded, "deadline_exceeded", 5041, 75, false;
+    DeadlineExceeded, "deadline_exceeded", 5041, 504, 75, false;
     /// No space for the record: nothing was changed.
-    StorageFull, "storage_full", 5070, 74, true;
+    StorageFull, "storage_full", 5070, 507, 74, true;
     /// The record failed verification and is read-only.
-    RecordDamaged, "record_damaged", 5071, 74, false;
+    RecordDamaged, "record_damaged", 5071, 503, 74, false;
 }
 
 /// Whether a failed request changed anything.
@@ -131,6 +137,7 @@ mod tests {
                 assert_ne!(name.code(), other.code());
             }
             assert_eq!(ErrorName::from_word(name.as_str()), Some(*name));
+            assert!((400..=599).contains(&name.http_status()), "{}", name.as_str());
         }
     }
 }

@@ -1,57 +1,35 @@
 //! What the record holds: facts in the past tense, each in one stream, each chained to the one before.
 
+mod about;
+mod actor;
+mod call;
 mod closing;
+mod conversation;
 mod names;
 mod stream;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use actor::Actor;
+pub use call::{CallEnd, UnkeptReason};
 pub use closing::{ClosingReason, ToldBy};
+pub use conversation::{
+    DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
+    SessionCreated, ThreadArchived, ThreadCreated, ThreadParent, ThreadRolledBack, ThreadUpdated,
+};
 pub use stream::{StreamName, StreamNameError};
 
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, EventId,
-    Evidence, Generation, ItemId, MessageId, NodeName, PolicyAction, PolicyLayer, ProcessId, SafeLabel,
-    Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
+    Evidence, Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, OverrideScope, PolicyAction,
+    PolicyLayer, ProcessId, SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TraceContext,
+    TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
     schedule::{MissReason, RunCause, SkipReason},
 };
-
-/// Who made something happen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Actor {
-    /// A person or program with the operator's rights.
-    Operator {
-        /// As whom the node knows them, such as `uid-1000`.
-        name: SafeLabel,
-    },
-    /// An agent of this node.
-    Agent {
-        /// Which.
-        agent_id: AgentId,
-        /// Its name at the time.
-        name: SafeLabel,
-    },
-    /// A program with a token of its own.
-    Service {
-        /// The token's principal.
-        name: SafeLabel,
-    },
-    /// Somebody of whom it could not be proven who it is.
-    Unproven {
-        /// As whom the node knows them: `unknown`.
-        name: SafeLabel,
-    },
-    /// The node, by one of its rules.
-    Node {
-        /// Which rule or engine, such as `supervisor`.
-        rule: SafeLabel,
-    },
-}
 
 /// How far a driver had read an epoch's output when it made an event of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +59,9 @@ pub struct Event {
     /// The output it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumed: Option<Consumed>,
+    /// The request to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
     /// What happened.
     #[serde(flatten)]
     pub fact: Fact,
@@ -108,6 +89,8 @@ pub enum Cause {
     Task,
     /// The node found it so when it started.
     Recovery,
+    /// An operator's override, or its end.
+    Override,
 }
 
 /// How sure it is that no process of an epoch is left.
@@ -143,6 +126,20 @@ pub enum Fact {
     /// The record grows again; so many events had waited in the reserve.
     #[serde(rename = "node.storage_resumed")]
     NodeStorageResumed { held_events: u64 },
+
+    /// An operator's decision over agents is in force: the intent.
+    #[serde(rename = "override.applied")]
+    OverrideApplied {
+        override_id: OverrideId,
+        scope: OverrideScope,
+        kind: OverrideKind,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// An operator's decision over agents is no more.
+    #[serde(rename = "override.lifted")]
+    OverrideLifted { override_id: OverrideId, reason: String },
 
     /// An agent became known.
     #[serde(rename = "agent.declared")]
@@ -225,6 +222,13 @@ pub enum Fact {
     /// What a retired agent owned is gone.
     #[serde(rename = "agent.removed")]
     AgentRemoved { recordings_bytes: u64, memory_keys: u64, messages: u64 },
+    /// Overrides hold it from here on: the strongest of them does this to it. If it was under way, or was to be begun
+    /// meanwhile, it goes on when none holds it any more.
+    #[serde(rename = "agent.held")]
+    AgentHeld { kind: OverrideKind, resumes: bool },
+    /// No override holds it any more.
+    #[serde(rename = "agent.let_go")]
+    AgentLetGo {},
     /// One of its hooks ran.
     #[serde(rename = "agent.hook_ran")]
     AgentHookRan { hook: String, status: ExitStatus, took_ms: u64 },
@@ -270,6 +274,40 @@ pub enum Fact {
     /// A message that was given up is not wanted any more.
     #[serde(rename = "message.dropped")]
     MessageDropped { message_id: MessageId, reason: String },
+    /// A waiting message goes before all others that wait for a turn's end.
+    #[serde(rename = "message.promoted")]
+    MessagePromoted { message_id: MessageId },
+
+    /// An agent has a further session.
+    #[serde(rename = "session.created")]
+    SessionCreated(SessionCreated),
+    /// A session takes no turns any more, and none of its threads does.
+    #[serde(rename = "session.archived")]
+    SessionArchived(SessionArchived),
+    /// A session has a further thread, perhaps as a fork of another one.
+    #[serde(rename = "thread.created")]
+    ThreadCreated(ThreadCreated),
+    /// A thread is called something else.
+    #[serde(rename = "thread.updated")]
+    ThreadUpdated(ThreadUpdated),
+    /// A thread takes no turns any more.
+    #[serde(rename = "thread.archived")]
+    ThreadArchived(ThreadArchived),
+    /// The last turns of a thread are no part of its history any more. They stay in the record.
+    #[serde(rename = "thread.rolled_back")]
+    ThreadRolledBack(ThreadRolledBack),
+    /// A running turn is to end: the intent, before its program is asked.
+    #[serde(rename = "turn.interrupt_requested")]
+    TurnInterruptRequested(InterruptRequested),
+    /// An output is to be handed over.
+    #[serde(rename = "delivery.created")]
+    DeliveryCreated(DeliveryCreated),
+    /// An output could not be handed over.
+    #[serde(rename = "delivery.failed")]
+    DeliveryFailed(DeliveryFailed),
+    /// Who was to have an output says that they have it.
+    #[serde(rename = "delivery.acknowledged")]
+    DeliveryAcknowledged(DeliveryAcknowledged),
 
     /// A rule, or the lack of one, refused a request; `count` of the same kind within a second.
     #[serde(rename = "request.refused")]
@@ -309,10 +347,20 @@ pub enum Fact {
         secret_digest: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        remote: bool,
     },
     /// A token is worth nothing any more.
     #[serde(rename = "token.revoked")]
     TokenRevoked { token_id: TokenId, reason: String },
+
+    /// A call that changes something was begun under a key: the intent. The key is known by its digest together with who
+    /// used it for which method.
+    #[serde(rename = "call.began")]
+    CallBegan { method: String, key_digest: String, params_digest: String },
+    /// A call under a key ended.
+    #[serde(rename = "call.ended")]
+    CallEnded { key_digest: String, end: CallEnd },
 
     /// A schedule is in force, or changed. What it says stands in the body store.
     #[serde(rename = "schedule.declared")]
@@ -456,6 +504,9 @@ pub enum Fact {
         details_digest: String,
         details_bytes: u64,
     },
+    /// A command is to end because somebody asked for it: the intent.
+    #[serde(rename = "command.terminating")]
+    CommandTerminating { process_id: ProcessId, epoch: Epoch, grace_ms: u64, reason: String },
     /// A command has ended, or could not be run, or its end was not seen. Of its output the end is kept.
     #[serde(rename = "command.ended")]
     CommandEnded {
@@ -526,35 +577,5 @@ pub enum Fact {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn type_name_is_what_serde_writes() {
-        let facts = [
-            Fact::AgentStopped {},
-            Fact::AgentFailed { reason: "x".into() },
-            Fact::MemoryDeleted { key: "k".into(), version: 1 },
-        ];
-        for fact in facts {
-            assert_eq!(serde_json::to_value(&fact).unwrap()["type"], fact.type_name());
-        }
-    }
-
-    #[test]
-    fn event_survives_json() {
-        let agent = AgentId::from_parts(5, [1; 10]);
-        let event = Event {
-            id: EventId::from_parts(5, [2; 10]),
-            stream: StreamName::Agent(agent),
-            seq: 1,
-            ts: Timestamp::from_micros(5_000),
-            actor: Actor::Node { rule: "supervisor".parse().unwrap() },
-            cause: None,
-            consumed: Some(Consumed { epoch: Epoch(2), offset: 99 }),
-            fact: Fact::AgentStopped {},
-        };
-        let text = serde_json::to_string(&event).unwrap();
-        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
-    }
-}
+#[path = "fact/tests.rs"]
+mod tests;

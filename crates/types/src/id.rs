@@ -115,6 +115,10 @@ ids! {
     ThreadId, "thr", "a", "thread";
     /// One execution-bearing exchange of a thread.
     TurnId, "trn", "a", "turn";
+    /// The durable result of a turn; shares the turn's UUID.
+    OutputId, "out", "an", "output";
+    /// The hand-over of an output to somebody.
+    DeliveryId, "dlv", "a", "delivery";
     /// The work admitted behind a turn.
     RunId, "run", "a", "run";
     /// What a run is an attempt at.
@@ -141,6 +145,8 @@ ids! {
     SubscriptionId, "sub", "a", "subscription";
     /// A secret by which a caller from elsewhere is known.
     TokenId, "tok", "a", "token";
+    /// An operator's standing decision over agents.
+    OverrideId, "ovr", "an", "override";
     /// One daemon on one machine.
     NodeId, "nod", "a", "node";
 }

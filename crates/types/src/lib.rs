@@ -14,14 +14,17 @@ pub mod fact;
 pub mod identity;
 pub mod life;
 pub mod message;
+pub mod overrides;
 pub mod policy;
 pub mod schedule;
+pub mod trace;
 
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
-    ActionId, AgentId, CapabilityId, CheckpointId, EventId, InvocationId, ItemId, MessageId, NodeId,
-    ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
+    ActionId, AgentId, CapabilityId, CheckpointId, DeliveryId, EventId, InvocationId, ItemId, MessageId,
+    NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId,
+    TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{
@@ -29,5 +32,7 @@ pub use message::{
     Priority, Proof, Receipt, Rung, Source,
 };
 pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
+pub use overrides::{OverrideKind, OverrideScope};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;
+pub use trace::{SpanId, TraceContext, TraceId, Traceparent};

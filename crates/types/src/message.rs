@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Evidence, MessageId, SafeLabel, ThreadId, Timestamp};
+use crate::{AgentId, Evidence, MessageId, SafeLabel, SpanId, ThreadId, Timestamp, Traceparent, TurnId};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident => $word:literal,)+ }) => {
@@ -308,6 +308,12 @@ pub struct Envelope {
     /// The thread it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
+    /// The open turn it goes into. It is part of that turn and none of its own, and comes to nothing if that is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into_turn: Option<TurnId>,
+    /// What its fence ends with, by the node's choice, where its sender chose its id. Else its id says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<SafeLabel>,
     /// The message it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
@@ -333,6 +339,15 @@ pub struct Envelope {
     pub content_digest: String,
     /// Size of that canonical JSON in bytes.
     pub content_bytes: u64,
+}
+
+impl Envelope {
+    /// The trace as whoever works on the message is to go on with it: at the span of the turn that it begins.
+    #[must_use]
+    pub fn handed_on(&self) -> Option<Traceparent> {
+        let own: Traceparent = self.traceparent.as_deref()?.parse().ok()?;
+        Some(own.at(SpanId::of_turn(&self.id)))
+    }
 }
 
 /// One rung of a message's way, and how it is known.

@@ -120,4 +120,39 @@ pub enum Scope {
     Supervise,
     /// Decide pending actions.
     Approve,
+    /// Speak for users: what is done then, both must be allowed to do.
+    Delegate,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: &'static [Self] = &[
+        Self::Read,
+        Self::Signal,
+        Self::Attach,
+        Self::Control,
+        Self::Supervise,
+        Self::Approve,
+        Self::Delegate,
+    ];
+
+    /// The scope with this name.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|scope| scope.as_str() == word)
+    }
+
+    /// The word that programs read.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Signal => "signal",
+            Self::Attach => "attach",
+            Self::Control => "control",
+            Self::Supervise => "supervise",
+            Self::Approve => "approve",
+            Self::Delegate => "delegate",
+        }
+    }
 }

@@ -2,7 +2,12 @@
 //!
 //! Batches are not taken. The error's `data.name` is the contract; the number and the text may change.
 
-use edgeplane_types::{ErrorName, error::Effect};
+use std::collections::BTreeMap;
+
+use edgeplane_types::{
+    AgentId, CapabilityId, ErrorName, InvocationId, NodeId, RunId, SafeLabel, SessionId, SubscriptionId,
+    TaskId, ThreadId, TurnId, WorkspaceId, error::Effect,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -23,12 +28,98 @@ pub struct RequestContext {
     /// Milliseconds that the caller waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
-    /// W3C trace context.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// W3C trace context. One that is malformed is none: a new trace begins.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
     pub traceparent: Option<String>,
+    /// What vendors of tracing keep with it, at most 512 bytes; kept in the record if it is well formed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
+    pub tracestate: Option<String>,
+    /// What the caller says beside it, at most 1,024 bytes; kept in the record if it is well formed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_nothing")]
+    pub baggage: Option<String>,
     /// The namespace; `local` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
+    /// For whom the caller speaks. Only one whose token has the scope `delegate` may say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<DelegatedPrincipal>,
+    /// What the request is about. Each must be there and open to the caller, and contradict nothing else that is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selectors: Option<Selectors>,
+}
+
+/// For whom a service speaks: an identity beside its own, never instead of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelegatedPrincipal {
+    /// The user.
+    pub user_id: SafeLabel,
+    /// What the user may do; of that counts what the service may do, too.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// Where the service keeps what it knows of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims_ref: Option<String>,
+    /// For whom the user speaks, nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_behalf_of: Vec<SafeLabel>,
+}
+
+/// What a request is about, beside what its parameters say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "each names a noun of the glossary by its id")]
+pub struct Selectors {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<ThreadId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_id: Option<NodeId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_uri: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability_id: Option<CapabilityId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation_id: Option<InvocationId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscription_id: Option<SubscriptionId>,
+}
+
+/// What an answer says of itself. It stands as `meta` in the result of a request that came with a context.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultMeta {
+    /// The caller's name for the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// Position of the node's record that the answer knows at least.
+    pub as_of_seq: u64,
+    /// The trace that the request said it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+    /// Whether the key of the request was used before, and this is what came of it then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
+}
+
+/// What says nothing but where a request belongs must never make it fail: anything but a text is passed over.
+fn text_or_nothing<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(Some(text)),
+        _ => Ok(None),
+    }
 }
 
 /// A failure as it crosses the wire.
@@ -38,8 +129,8 @@ pub struct RpcError {
     pub code: i32,
     /// For people.
     pub message: String,
-    /// For programs.
-    pub data: ErrorData,
+    /// For programs. Boxed, because every result has room for it.
+    pub data: Box<ErrorData>,
 }
 
 /// The half of a failure that programs read.
@@ -54,9 +145,38 @@ pub struct ErrorData {
     /// What to do next, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Milliseconds after which a retry may succeed, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// Who failed: the node's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// What failed: the method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// What the request named, by the names of its fields.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ids: BTreeMap<String, String>,
+    /// Whether the key of the request was used before, and this is what came of it then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// Everything that is wrong, where it is more than one thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Value>,
+    /// Of a `replay_gap`: what can be had instead of what is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Box<Gap>>,
+}
+
+/// What can be had of a stream instead of what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// The oldest number that there is.
+    pub oldest_seq: u64,
+    /// The number that a snapshot would stand for, behind which the stream goes on without a gap.
+    pub snapshot_seq: u64,
+    /// The version of the projection that is served.
+    pub projection_version: u32,
 }
 
 impl RpcError {
@@ -68,9 +188,15 @@ impl RpcError {
             retryable: name.is_retryable(),
             effect: Effect::None,
             hint: None,
+            retry_after_ms: None,
+            service: None,
+            operation: None,
+            ids: BTreeMap::new(),
+            replayed: false,
             violations: Vec::new(),
+            gap: None,
         };
-        Self { code: name.code(), message: printable(message.into()), data }
+        Self { code: name.code(), message: printable(message.into()), data: Box::new(data) }
     }
 
     /// The same failure with the next step for people.
@@ -80,10 +206,18 @@ impl RpcError {
         self
     }
 
-    /// The same failure with what it changed.
+    /// The same failure with what it changed. What may have changed something is never said to be harmless to repeat.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
         self.data.effect = effect;
+        self.data.retryable = self.name().is_retryable() && effect == Effect::None;
+        self
+    }
+
+    /// The same failure with the time after which a retry may succeed.
+    #[must_use]
+    pub fn retry_after(mut self, millis: u64) -> Self {
+        self.data.retry_after_ms = Some(millis);
         self
     }
 
@@ -330,6 +464,19 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":{},"method":"x/y"}"#, "invalid_request");
         check(r#"{"jsonrpc":"2.0","id":null,"method":"x/y"}"#, "invalid_request");
         check(r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "invalid_request");
+    }
+
+    /// Proves CALL-042.
+    #[test]
+    fn what_may_have_changed_something_is_not_to_be_repeated() {
+        for name in ErrorName::ALL {
+            let error = RpcError::new(*name, "x");
+            assert_eq!((error.data.retryable, error.data.effect), (name.is_retryable(), Effect::None));
+            for effect in [Effect::Applied, Effect::Unknown] {
+                assert!(!error.clone().effect(effect).data.retryable, "{name:?}");
+            }
+            assert_eq!(error.clone().effect(Effect::None), error);
+        }
     }
 
     #[test]

@@ -218,7 +218,7 @@ class NotesAgent(Agent):
     def briefing(self) -> str:
         session = self.session
         agents = self.request("runtime/agent.list")["items"]
-        events = self.request("stream/read", {"newest": True, "limit": EVENTS_SHOWN})["items"]
+        events = [item["event"] for item in self.request("stream/replay", {"newest": True, "limit": EVENTS_SHOWN})["items"]]
         names = {agent["status"]["identities"]["audit"]["stream"]: agent["metadata"]["name"] for agent in agents}
         peers = [agent for agent in agents if agent["metadata"]["name"] != session.agent]
         life = f"epoch {session.epoch}, continuity {session.continuity}"
@@ -290,7 +290,7 @@ class NotesAgent(Agent):
         # Asked once, also if this message should be brought to a later epoch of mine once more.
         params = {"kind": "approval", "prompt": rest, "idempotency_key": f"approve-{message.message_id}"}
         try:
-            action = self.request("runtime/action.open", params)["action"]["id"]
+            action = self.request("conversation/action.open", params)["action"]["id"]
         except RpcError as error:
             return f"I could not ask: {error}."
         # In memory, because the epoch that hears the decision may be another one.

@@ -186,8 +186,12 @@ class ScriptedNode:
             "runtime/agent.list": lambda _: {"items": [view(agent) for agent in self.agents()]},
             "runtime/agent.get": lambda _: view(self.agents()[0]),
             "runtime/agent.signal": self.signal,
-            "runtime/action.open": self.open_action,
-            "stream/read": lambda _: {"items": self.conversation.get("events", []), "next": 0, "end": True},
+            "conversation/action.open": self.open_action,
+            "stream/replay": lambda _: {
+                "items": [{"n": event["pos"], "event": event} for event in self.conversation.get("events", [])],
+                "next": 0,
+                "end": True,
+            },
         }
         try:
             if method in self.failing:

@@ -25,17 +25,32 @@ pub(crate) struct Node {
     binaries: Binaries,
     dir: tempfile::TempDir,
     daemon: Option<Child>,
+    /// Further variables of the daemon.
+    more: Vec<(String, String)>,
 }
 
 impl Node {
     /// A running node below `parent`.
     pub(crate) fn start(binaries: &Binaries, parent: &Path) -> anyhow::Result<Self> {
+        Self::start_with(binaries, parent, Vec::new())
+    }
+
+    /// The same with further variables of its daemon.
+    pub(crate) fn start_with(
+        binaries: &Binaries,
+        parent: &Path,
+        more: Vec<(String, String)>,
+    ) -> anyhow::Result<Self> {
         // Its files stay until the whole benchmark ends: for five seconds after a file is deleted, ext4 passes over its
         // inode, slowly, for each file that anybody creates.
         let dir = tempfile::Builder::new().prefix("n-").disable_cleanup(true).tempdir_in(parent)?;
-        let mut node = Self { binaries: binaries.clone(), dir, daemon: None };
+        let mut node = Self { binaries: binaries.clone(), dir, daemon: None, more };
         node.up()?;
         Ok(node)
+    }
+
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.dir.path().join("state")
     }
 
     pub(crate) fn runtime_dir(&self) -> PathBuf {
@@ -69,7 +84,7 @@ impl Node {
     pub(crate) fn spawn_daemon(&mut self) -> anyhow::Result<()> {
         let log = File::options().create(true).append(true).open(self.dir.path().join("daemon.log"))?;
         let mut command = Command::new(&self.binaries.daemon);
-        command.env_remove("EDGEPLANE_SOCKET").envs(self.environment());
+        command.env_remove("EDGEPLANE_SOCKET").envs(self.environment()).envs(self.more.clone());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.daemon = Some(command.spawn().context("cannot start the daemon")?);
         Ok(())

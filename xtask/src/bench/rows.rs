@@ -3,9 +3,11 @@
 mod accept;
 mod adopt;
 mod attach;
+mod calls;
 mod command;
 mod events;
 mod fleet;
+mod folds;
 mod idle;
 mod keys;
 mod launch;
@@ -14,6 +16,7 @@ mod output;
 mod restart;
 mod sessions;
 mod signal;
+mod streams;
 
 use super::Group;
 
@@ -26,6 +29,7 @@ pub(crate) const GROUPS: &[Group] = &[
     adopt::GROUP,
     signal::GROUP,
     command::GROUP,
+    calls::GROUP,
     attach::GROUP,
     keys::GROUP,
     output::GROUP,
@@ -33,4 +37,6 @@ pub(crate) const GROUPS: &[Group] = &[
     events::GROUP,
     accept::GROUP,
     sessions::GROUP,
+    streams::GROUP,
+    folds::GROUP,
 ];

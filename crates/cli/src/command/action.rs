@@ -12,7 +12,7 @@ use edgeplane_types::{
 };
 use edgeplane_wire::{
     api::action::{ActionParams, ActionView, DecideParams, ListParams},
-    catalogue::{ActionCancel, ActionDecide, ActionGet, ActionList},
+    catalogue::{ActionCancel, ActionGet, ActionList, ActionRespond},
 };
 use serde_json::Value;
 
@@ -278,7 +278,7 @@ fn decide(
         Some(digest) => digest,
         None => context.ask::<ActionGet>(&ActionParams { action_id })?.read()?.action.digest,
     };
-    let answer = context.ask::<ActionDecide>(&DecideParams { action_id, digest, verdict })?;
+    let answer = context.ask::<ActionRespond>(&DecideParams { action_id, digest, verdict })?;
     context.show(&answer, |out, view| Ok(out.line(&summary(&view))?))?;
     Ok(Outcome::Done)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 mod describe;
+mod environment;
 mod get;
 mod history;
 mod init;
@@ -41,6 +42,7 @@ enum AgentCommand {
     List(list::ListArgs),
     Get(get::GetArgs),
     Describe(describe::DescribeArgs),
+    Environment(environment::EnvironmentArgs),
     Init(init::InitArgs),
     Probe(probe::ProbeArgs),
     Install(install::InstallArgs),
@@ -62,6 +64,7 @@ pub(crate) fn run(args: &AgentArgs, context: &mut Context) -> anyhow::Result<Out
         AgentCommand::List(args) => list::run(args, context),
         AgentCommand::Get(args) => get::run(args, context),
         AgentCommand::Describe(args) => describe::run(args, context),
+        AgentCommand::Environment(args) => environment::run(args, context),
         AgentCommand::Init(args) => init::run(args, context),
         AgentCommand::Probe(args) => probe::run(args, context),
         AgentCommand::Install(args) => install::run(args, context),

@@ -12,7 +12,7 @@ use edgeplane_wire::{
 
 use super::{
     Outcome,
-    content::{Content, words},
+    content::{Words, words},
     signal::{WAIT_MARGIN, millis, way},
 };
 use crate::{
@@ -36,7 +36,7 @@ const AGENT: &str = "EDGEPLANE_AGENT";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
-  edgeplane ask reviewer --content \"Is the build green?\"
+  edgeplane ask reviewer \"Is the build green?\"
   edgeplane ask reviewer --file question.md --stream --timeout 10m
   edgeplane ask reviewer --content \"Go on\" --key step-7 --no-wait
   edgeplane ask reviewer --content \"Go on\" --key step-7 -o json | jq -r .answer.text
@@ -47,7 +47,7 @@ pub(crate) struct AskArgs {
     /// The agent's name or id
     name: String,
     #[command(flatten)]
-    content: Content,
+    content: Words,
     /// Which waiting message goes first
     #[arg(long, value_name = "PRIORITY", default_value = "normal", value_parser = words(&["high", "normal", "low"], Priority::from_word))]
     priority: Priority,

@@ -8,6 +8,34 @@ use edgeplane_types::{ErrorName, Part};
 
 use crate::failure::{Failure, Misuse};
 
+/// The words where the first of them may stand right behind the name.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Words {
+    /// The words
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// The words
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    content: Option<String>,
+    /// A file with the words, in UTF-8; `-` is standard input
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The words come on standard input
+    #[arg(long)]
+    stdin: bool,
+    /// The parts as JSON: one part or a list of them
+    #[arg(long, value_name = "PARTS")]
+    json: Option<String>,
+}
+
+impl Words {
+    pub(crate) fn parts(self) -> anyhow::Result<Vec<Part>> {
+        let Self { text, content, file, stdin, json } = self;
+        Content { content: text.or(content), file, stdin, json }.parts()
+    }
+}
+
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Content {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use edgeplane_wire::{
-    api::core::{DescribeParams, DescribeResult, MethodView},
-    catalogue::{CoreDescribe, METHODS},
+    api::core::{DescribeParams, DescribeResult},
+    catalogue::{CoreDescribe, describe},
 };
 use serde_json::json;
 
@@ -35,7 +35,7 @@ pub(crate) struct DescribeArgs {
 
 pub(crate) fn run(args: &DescribeArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     if args.offline {
-        let result = built_in(args.profile.as_deref());
+        let result = describe::describe(args.profile.as_deref());
         match context.out.format() {
             Format::Table => print(&mut context.out, &result)?,
             Format::Json | Format::Yaml => context.out.value(&json!(result))?,
@@ -47,27 +47,13 @@ pub(crate) fn run(args: &DescribeArgs, context: &mut Context) -> anyhow::Result<
     Ok(Outcome::Done)
 }
 
-fn built_in(profile: Option<&str>) -> DescribeResult {
-    let is_wanted = |name: &str| profile.is_none_or(|profile| name.split('/').next() == Some(profile));
-    let methods = METHODS.iter().filter(|method| is_wanted(method.name)).map(|method| MethodView {
-        name: method.name.to_owned(),
-        summary: method.summary.trim().to_owned(),
-        effect: method.effect.as_str().to_owned(),
-        errors: method.errors.iter().map(|name| name.as_str().to_owned()).collect(),
-        since: method.since.to_owned(),
-        params: method.params_schema(),
-        result: method.result_schema(),
-    });
-    DescribeResult { methods: methods.collect() }
-}
-
 fn print(out: &mut Output, result: &DescribeResult) -> anyhow::Result<()> {
     let mut table = Table::new(&["METHOD", "EFFECT", "SINCE", "SUMMARY"]);
     for method in &result.methods {
         table.row([
             cell(&method.name),
             cell(&method.effect),
-            cell(&method.since),
+            cell(method.since.as_deref().unwrap_or("not served")),
             cell(method.summary.trim()),
         ]);
     }

@@ -1,25 +1,23 @@
-//! `edgeplane events`: the record, read and followed.
+//! `edgeplane events`: the record and what is made of it, read and followed.
 
+mod follow;
 mod line;
 
 use std::collections::BTreeMap;
 
-use clap::Args;
-use edgeplane_client::CallError;
-use edgeplane_types::ErrorName;
+use clap::{ArgGroup, Args};
 use edgeplane_wire::{
     api::{
         agent::ListParams,
-        stream::{EventView, ReadParams, StreamEvent, StreamState, SubscribeParams},
+        stream::{EventView, LOG, ReplayParams, Snapshot, SnapshotView, SubscribeParams, Target, TargetKind},
     },
-    catalogue::{AgentList, StreamRead, StreamSubscribe},
+    catalogue::{AgentList, StreamReplay, StreamSubscribe},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Outcome, agent::list};
 use crate::{
     context::Context,
-    failure::Failure,
     lasting::{Lasting, Loss},
     node::Node,
     output::Format,
@@ -32,15 +30,23 @@ const PAGE: u32 = 1_000;
 ///
 /// Every change of every agent, every message and every start of the node is an event, in the order in which it was
 /// recorded. With `-o json` each is one object a line, with at least `type`, `stream`, `seq`, `ts`, `payload`, `pos` and
-/// `hash`; that form is stable. `-f` goes on as they come: from now on, unless `--after` or `--limit` says from where; and where it
+/// `hash`; that form is stable. `-f` goes on as they come: from now on, unless `--after`, `--cursor` or `--limit` says from where; and where it
 /// was, without a gap or a double, when a daemon that died is back.
+///
+/// With `--projection` it prints what is made of the events instead; with `-o json` each entry is an object with its
+/// number `n` and `event`, and while it is followed its `cursor`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    group(ArgGroup::new("target").args(["agent", "session", "thread"])),
+    group(ArgGroup::new("place").args(["after", "cursor"])),
+    after_help = "\
 EXAMPLES:
   edgeplane events -f
   edgeplane events --agent reviewer --type 'message.*' --limit 20
   edgeplane events --after 0 -o json | jq -r .type | sort | uniq -c
-  edgeplane events -f --type agent.failed --type agent.exited")]
+  edgeplane events -f --type agent.failed --type agent.exited
+  edgeplane events -f --projection agent.status --agent reviewer --snapshot -o json"
+)]
 pub(crate) struct EventsArgs {
     /// Go on as they come, until interrupted
     #[arg(short, long)]
@@ -51,39 +57,86 @@ pub(crate) struct EventsArgs {
     /// Only this agent's, by name or id
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Only of this session, by id; with `--projection`
+    #[arg(long, value_name = "ID", requires = "projection")]
+    session: Option<String>,
+    /// Only of this thread, by id; with `--projection`
+    #[arg(long, value_name = "ID", requires = "projection")]
+    thread: Option<String>,
+    /// What is made of the events instead of the events; `edgeplane projection list` names what there is
+    #[arg(long, value_name = "NAME")]
+    projection: Option<String>,
     /// Only this type; may end in `.*` and be given several times
     #[arg(long = "type", value_name = "TYPE")]
     types: Vec<String>,
     /// Only after this position of the node; with `--agent`, this number of its stream
     #[arg(long, value_name = "POS")]
     after: Option<u64>,
+    /// Only after the place that a cursor names, as `-o json` prints one with `--projection`
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
     /// The newest N, or with `--after` the next N
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
+    /// First the state of the projection, and with `-f` what follows it
+    #[arg(long, conflicts_with_all = ["after", "cursor", "limit"])]
+    snapshot: bool,
+}
+
+impl EventsArgs {
+    fn target(&self) -> Target {
+        let named = |kind, id: &Option<String>| id.clone().map(|id| Target { kind, id: Some(id) });
+        named(TargetKind::Agent, &self.agent)
+            .or_else(|| named(TargetKind::Session, &self.session))
+            .or_else(|| named(TargetKind::Thread, &self.thread))
+            .unwrap_or_default()
+    }
+
+    fn projection(&self) -> String {
+        self.projection.clone().unwrap_or_else(|| LOG.to_owned())
+    }
 }
 
 pub(crate) fn run(args: &EventsArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let loss = if args.follow { Loss::of_flag(args.no_reconnect) } else { Loss::Ends };
     let mut node = Lasting::open(context, loss)?;
-    let names = names(context, &mut node.node);
-    let params = ReadParams {
-        agent: args.agent.clone(),
-        after: args.after.unwrap_or(0),
+    let mut names = names(context, &mut node.node);
+    let mut subscribe = SubscribeParams {
+        target: args.target(),
+        projection: args.projection(),
         types: args.types.clone(),
-        limit: args.limit,
-        newest: args.limit.is_some() && args.after.is_none(),
+        ..SubscribeParams::default()
     };
+    if args.snapshot {
+        subscribe.snapshot = if args.follow { Snapshot::First } else { Snapshot::Only };
+    }
+    if args.snapshot && !args.follow {
+        let result = node.ask::<StreamSubscribe>(&subscribe, context)?.read()?;
+        print_snapshot(result.snapshot.as_ref(), context)?;
+        return Ok(Outcome::Done);
+    }
     // To follow from now on, nothing is read.
-    let reads = !args.follow || args.after.is_some() || args.limit.is_some();
-    let last = if reads { read_all(params, &names, &mut node, context)? } else { None };
+    if !args.follow || args.after.is_some() || args.cursor.is_some() || args.limit.is_some() {
+        let params = ReplayParams {
+            target: args.target(),
+            projection: args.projection(),
+            after: args.after,
+            cursor: args.cursor.clone(),
+            types: args.types.clone(),
+            limit: args.limit,
+            newest: args.limit.is_some() && args.after.is_none() && args.cursor.is_none(),
+            ..ReplayParams::default()
+        };
+        subscribe.cursor = Some(read_all(params, &names, &mut node, context)?);
+    }
     if args.follow {
-        follow(args, last, &names, &mut node, context)?;
+        follow::follow(subscribe, &mut names, &mut node, context)?;
     }
     Ok(Outcome::Done)
 }
 
 /// Prints the events that `params` names, and nothing else.
-pub(crate) fn print_all(params: ReadParams, context: &mut Context) -> anyhow::Result<()> {
+pub(crate) fn print_all(params: ReplayParams, context: &mut Context) -> anyhow::Result<()> {
     let mut node = Lasting::open(context, Loss::Ends)?;
     let names = names(context, &mut node.node);
     read_all(params, &names, &mut node, context).map(drop)
@@ -104,111 +157,80 @@ fn names(context: &Context, node: &mut Node) -> BTreeMap<String, String> {
     named.collect()
 }
 
-/// Prints page after page; gives the position of the last event.
+/// Prints page after page; gives the place behind the last.
 fn read_all(
-    mut params: ReadParams,
+    mut params: ReplayParams,
     names: &BTreeMap<String, String>,
     node: &mut Lasting,
     context: &mut Context,
-) -> anyhow::Result<Option<u64>> {
+) -> anyhow::Result<String> {
     let mut left = params.limit;
-    let mut last = None;
     loop {
         params.limit = Some(left.map_or(PAGE, |left| if params.newest { left } else { left.min(PAGE) }));
-        let page = node.ask::<StreamRead>(&params, context)?.read()?;
-        for event in &page.items {
-            print(event, names, context)?;
-            last = Some(event.pos);
-        }
+        let page = node.ask::<StreamReplay>(&params, context)?.read()?;
         let count = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
+        for item in page.items {
+            print(&Entry { n: item.n, cursor: None, event: item.event }, &params.projection, names, context)?;
+        }
         left = left.map(|left| left.saturating_sub(count));
         // A page that does not lead on would be read for ever.
-        let goes_on = page.next > params.after && !page.end && !params.newest && left != Some(0);
-        if !goes_on {
-            return Ok(last);
+        let leads_on = params.cursor.as_ref() != Some(&page.cursor);
+        if !leads_on || page.end || params.newest || left == Some(0) {
+            return Ok(page.cursor);
         }
-        params.after = page.next;
+        params.after = None;
+        params.cursor = Some(page.cursor);
     }
 }
 
-fn follow(
-    args: &EventsArgs,
-    last: Option<u64>,
+/// An entry of a projection on its way to the reader.
+struct Entry {
+    n: u64,
+    cursor: Option<String>,
+    event: Value,
+}
+
+fn print(
+    entry: &Entry,
+    projection: &str,
     names: &BTreeMap<String, String>,
-    node: &mut Lasting,
     context: &mut Context,
 ) -> anyhow::Result<()> {
-    // Subscriptions count by the node's positions, so the number of an agent's stream is of no use here.
-    let after = last.or(if args.agent.is_none() { args.after } else { None });
-    let mut params = SubscribeParams { agent: args.agent.clone(), after, types: args.types.clone() };
-    let mut names = names.clone();
-    let mut record_end = 0;
-    loop {
-        let head = node.ask::<StreamSubscribe>(&params, context)?.read()?.head;
-        check_record(record_end, head)?;
-        // From here on there is a place to go on from, also if nothing is seen before the node is gone.
-        let after = params.after.get_or_insert(head);
-        let before = *after;
-        context.out.flush()?;
-        let lost = follow_until_lost(after, &mut names, &mut node.node, context)?;
-        record_end = if *after == before { head } else { head.max(*after) };
-        context.out.flush()?;
-        node.survive(lost.into(), context)?;
-    }
-}
-
-/// A record that is shorter than it was is another one, and nothing that was asked for comes from it.
-fn check_record(record_end: u64, head: u64) -> anyhow::Result<()> {
-    if head >= record_end {
-        return Ok(());
-    }
-    let message =
-        format!("the record went to {record_end}, and that of the node that is back ends at {head}");
-    Err(Failure::new(ErrorName::ReplayGap, message)
-        .hint("see whether the node has another state directory now")
-        .into())
-}
-
-/// Prints events as they come, with `after` at the last one, until the connection is no more; gives how it ended.
-fn follow_until_lost(
-    after: &mut u64,
-    names: &mut BTreeMap<String, String>,
-    node: &mut Node,
-    context: &mut Context,
-) -> anyhow::Result<CallError> {
-    loop {
-        let notification = match node.next_notification(None) {
-            Ok(Some(notification)) => notification,
-            Ok(None) => continue,
-            Err(lost) => return Ok(lost),
-        };
-        match notification.method.as_str() {
-            "stream/event" => {
-                let event: StreamEvent = serde_json::from_value(notification.params)?;
-                line::learn(&event.event, names);
-                print(&event.event, names, context)?;
-                *after = event.event.pos;
-                if !node.has_held() {
-                    context.out.flush()?;
-                }
+    let is_log = projection == LOG;
+    match context.out.format() {
+        Format::Table if is_log => {
+            let Some(event) = EventView::of(entry.event.clone()) else { return Ok(()) };
+            Ok(context.out.line(&line::of(&event, names))?)
+        }
+        Format::Table => {
+            let mut event = entry.event.clone();
+            if let Some(fields) = event.as_object_mut() {
+                fields.insert("stream".to_owned(), json!(format!("{projection} {}", entry.n)));
             }
-            "stream/state" => {
-                let state: StreamState = serde_json::from_value(notification.params)?;
-                if state.state == "ended" {
-                    let reason = state.reason.unwrap_or_else(|| "no reason given".to_owned());
-                    let message = format!("the node ended the subscription: {reason}");
-                    return Err(Failure::new(ErrorName::Unavailable, message).into());
-                }
+            let view = EventView { pos: entry.n, hash: String::new(), event };
+            Ok(context.out.line(&line::of(&view, names))?)
+        }
+        Format::Json | Format::Yaml if is_log => Ok(context.out.item(&entry.event)?),
+        Format::Json | Format::Yaml => {
+            let mut object = json!({ "n": entry.n, "event": entry.event });
+            if let (Some(cursor), Some(fields)) = (&entry.cursor, object.as_object_mut()) {
+                fields.insert("cursor".to_owned(), json!(cursor));
             }
-            _ => {}
+            Ok(context.out.item(&object)?)
         }
     }
 }
 
-fn print(event: &EventView, names: &BTreeMap<String, String>, context: &mut Context) -> anyhow::Result<()> {
+/// Prints the state that entries so far make together.
+fn print_snapshot(snapshot: Option<&SnapshotView>, context: &mut Context) -> anyhow::Result<()> {
+    let Some(snapshot) = snapshot else { return Ok(()) };
     match context.out.format() {
-        Format::Table => Ok(context.out.line(&line::of(event, names))?),
-        Format::Json | Format::Yaml => Ok(context.out.item(event)?),
+        Format::Table => {
+            context.out.line(&crate::json::pretty(&snapshot.state))?;
+            context.out.note(&format!("as of {}, digest {}", snapshot.as_of_seq, snapshot.digest));
+            Ok(())
+        }
+        Format::Json | Format::Yaml => Ok(context.out.item(&json!({ "snapshot": snapshot }))?),
     }
 }
 

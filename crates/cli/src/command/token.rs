@@ -3,11 +3,12 @@
 use std::{io::Write as _, os::unix::fs::OpenOptionsExt as _, path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
+use base64::Engine as _;
 use clap::{Args, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser};
-use edgeplane_types::{SafeLabel, Scope, TokenId, TokenKind};
+use edgeplane_types::{SafeLabel, Scope, Timestamp, TokenId, TokenKind};
 use edgeplane_wire::{
-    api::security::{CreateParams, CreateResult, RevokeParams, TokenView},
-    catalogue::{TokenCreate, TokenList, TokenRevoke},
+    api::security::{AddCertificateParams, CreateParams, CreateResult, RevokeParams, TokenView},
+    catalogue::{CertificateAdd, TokenCreate, TokenList, TokenRevoke},
 };
 
 use super::{Outcome, inbox::short_time};
@@ -37,6 +38,7 @@ pub(crate) struct TokenArgs {
 #[derive(Debug, Subcommand)]
 enum TokenCommand {
     Create(CreateArgs),
+    Certificate(CertificateArgs),
     List(ListArgs),
     Revoke(RevokeArgs),
 }
@@ -45,19 +47,37 @@ enum TokenCommand {
 ///
 /// Prints the secret, this once: the node keeps its digest only. An operator's token is for a person, whose messages come
 /// in on the channel `operator`. A service's token is for a program, such as a workflow engine: its messages come in on
-/// `workflow` with at most the authority `delegated`, and it has the scopes read and signal only.
+/// `workflow` with at most the authority `delegated`, and it has the scopes read, signal and delegate only.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
   edgeplane token create --principal ci --kind service --scope signal --into ci.token
   edgeplane token create --principal ann --kind operator --scope read,signal,approve --role release --expires 30d
   edgeplane token create --principal watcher --kind operator --scope read,attach --expires 8h -o json
+  edgeplane token create --principal ann --kind operator --scope read --remote --expires 8h --into ann.token
 
 SCOPES:
   read       see what the node knows              control    type into terminals
   signal     send messages                        supervise  start, stop, declare and change agents
-  attach     watch terminals and recordings       approve    decide what waits for a person")]
+  attach     watch terminals and recordings       approve    decide what waits for a person
+  delegate   speak for users, each with no more rights than both have")]
 struct CreateArgs {
+    #[command(flatten)]
+    bearer: Bearer,
+    /// When it is worth nothing, such as 30d; else it is good until it is revoked
+    #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
+    expires: Option<Duration>,
+    /// Let a person's token count over the network, too, where nobody can see whether an agent found it
+    #[arg(long)]
+    remote: bool,
+    /// Write the secret into this new file, for its owner alone, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    into: Option<PathBuf>,
+}
+
+/// As whom somebody is known, and what they may do.
+#[derive(Debug, Args)]
+struct Bearer {
     /// As whom the bearer is known
     #[arg(long, value_name = "NAME")]
     principal: SafeLabel,
@@ -70,15 +90,29 @@ struct CreateArgs {
     /// A role in which the bearer decides what waits for a person; several if need be
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<SafeLabel>,
+}
+
+/// Know a client by its certificate
+///
+/// Whoever proves over TLS to have the certificate's key is known by its name and needs no token. The listener must verify
+/// clients: edgeplaned --tls-client-ca. It is listed and revoked like a token.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane token certificate ann.pem --principal ann --kind operator --scope read,signal
+  edgeplane token certificate ci.pem --principal ci --kind service --scope read --expires 90d")]
+struct CertificateArgs {
+    /// The certificate in PEM; of several, the first
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    bearer: Bearer,
     /// When it is worth nothing, such as 30d; else it is good until it is revoked
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
     expires: Option<Duration>,
-    /// Write the secret into this new file, for its owner alone, instead of printing it
-    #[arg(long, value_name = "FILE")]
-    into: Option<PathBuf>,
 }
 
-const SCOPES: &[&str] = &["read", "signal", "attach", "control", "supervise", "approve"];
+const SCOPES: &[&str] = &["read", "signal", "attach", "control", "supervise", "approve", "delegate"];
 
 fn words(all: &'static [&'static str]) -> PossibleValuesParser {
     PossibleValuesParser::new(all)
@@ -89,14 +123,8 @@ fn kind(word: &str) -> TokenKind {
 }
 
 fn scope(word: &str) -> Scope {
-    match word {
-        "signal" => Scope::Signal,
-        "attach" => Scope::Attach,
-        "control" => Scope::Control,
-        "supervise" => Scope::Supervise,
-        "approve" => Scope::Approve,
-        _ => Scope::Read,
-    }
+    // The parser lets no other words pass.
+    Scope::from_word(word).unwrap_or(Scope::Read)
 }
 
 /// List the tokens that were made
@@ -129,6 +157,7 @@ struct RevokeArgs {
 pub(crate) fn run(args: &TokenArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     match &args.command {
         TokenCommand::Create(args) => create(args, context)?,
+        TokenCommand::Certificate(args) => certificate(args, context)?,
         TokenCommand::List(ListArgs {}) => {
             let answer = context.ask::<TokenList>(&edgeplane_wire::api::Empty {})?;
             context.show(&answer, |out, result| list(out, &result.items))?;
@@ -151,11 +180,12 @@ fn create(args: &CreateArgs, context: &mut Context) -> anyhow::Result<()> {
     });
     let file = file.transpose()?;
     let params = CreateParams {
-        principal: args.principal.clone(),
-        kind: args.kind,
-        scopes: args.scopes.clone(),
-        roles: args.roles.clone(),
-        expires_in_ms: args.expires.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+        principal: args.bearer.principal.clone(),
+        kind: args.bearer.kind,
+        scopes: args.bearer.scopes.clone(),
+        roles: args.bearer.roles.clone(),
+        expires_in_ms: args.expires.map(millis),
+        remote: args.remote,
     };
     let answer = match context.ask::<TokenCreate>(&params) {
         Ok(answer) => answer,
@@ -188,11 +218,46 @@ fn create(args: &CreateArgs, context: &mut Context) -> anyhow::Result<()> {
 }
 
 fn said(args: &CreateArgs, result: &CreateResult) -> String {
-    let end = result
-        .expires_at
-        .as_ref()
-        .map_or("until it is revoked".to_owned(), |end| format!("until {}", short_time(end)));
-    format!("{} for {}, good {end}", result.token_id, args.principal)
+    good_until(&result.token_id, &args.bearer, result.expires_at.as_ref())
+}
+
+fn good_until(id: &TokenId, bearer: &Bearer, end: Option<&Timestamp>) -> String {
+    let end = end.map_or("until it is revoked".to_owned(), |end| format!("until {}", short_time(end)));
+    format!("{id} for {}, good {end}", bearer.principal)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn certificate(args: &CertificateArgs, context: &mut Context) -> anyhow::Result<()> {
+    let named = || format!("`{}`", args.file.display());
+    let text = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {}", named()))?;
+    let der = first_certificate(&text)
+        .with_context(|| format!("{} holds no certificate in PEM, which begins with `{BEGIN}`", named()))?;
+    let params = AddCertificateParams {
+        fingerprint: edgeplane_proof::digest(&der).to_string(),
+        principal: args.bearer.principal.clone(),
+        kind: args.bearer.kind,
+        scopes: args.bearer.scopes.clone(),
+        roles: args.bearer.roles.clone(),
+        expires_in_ms: args.expires.map(millis),
+    };
+    let answer = context.ask::<CertificateAdd>(&params)?;
+    context.show(&answer, |out, result| {
+        Ok(out.line(&good_until(&result.token_id, &args.bearer, result.expires_at.as_ref()))?)
+    })
+}
+
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const END: &str = "-----END CERTIFICATE-----";
+
+/// The first certificate of a text in PEM, as it is transferred.
+fn first_certificate(text: &str) -> Option<Vec<u8>> {
+    let (_, rest) = text.split_once(BEGIN)?;
+    let (body, _) = rest.split_once(END)?;
+    let body: String = body.split_whitespace().collect();
+    base64::engine::general_purpose::STANDARD.decode(body).ok().filter(|der| !der.is_empty())
 }
 
 fn print(

@@ -7,13 +7,14 @@ mod usage;
 use std::convert::Infallible;
 
 use clap::Args;
+use edgeplane_client::CallError;
 use edgeplane_types::{Epoch, ErrorName, MessageId, TurnId};
 use edgeplane_wire::{
     api::{
         report::{Detail, Spoken, TRANSCRIPT_MAX, TranscriptEntry, TranscriptParams},
-        stream::{ReadParams, StreamState, SubscribeParams},
+        stream::{DAEMON_ENDS, ReplayParams, StreamState, SubscribeParams, Target},
     },
-    catalogue::{StreamRead, StreamSubscribe, TranscriptRead},
+    catalogue::{Call as _, StreamReplay, StreamSubscribe, TranscriptRead},
 };
 
 use self::print::Printer;
@@ -118,14 +119,14 @@ pub(crate) fn run(args: &TranscriptArgs, context: &mut Context) -> anyhow::Resul
 /// The message that began a turn.
 fn message_of(turn: TurnId, name: &str, node: &mut Lasting, context: &Context) -> anyhow::Result<MessageId> {
     let wanted = turn.to_string();
-    let mut params = ReadParams {
-        agent: Some(name.to_owned()),
+    let mut params = ReplayParams {
+        target: Target::agent(name),
         types: vec!["turn.completed".to_owned()],
         limit: Some(PAGE),
-        ..ReadParams::default()
+        ..ReplayParams::default()
     };
     loop {
-        let page = node.ask::<StreamRead>(&params, context)?.read()?;
+        let page = node.ask::<StreamReplay>(&params, context)?.read()?;
         for event in &page.items {
             let payload = event.event.get("payload");
             let field = |key: &str| payload.and_then(|payload| payload.get(key)).and_then(|id| id.as_str());
@@ -136,12 +137,12 @@ fn message_of(turn: TurnId, name: &str, node: &mut Lasting, context: &Context) -
                 });
             }
         }
-        if page.end || page.next <= params.after {
+        if page.end || Some(page.next) <= params.after {
             let message = format!("`{name}` has ended no turn {wanted}");
             let hint = "an open turn is named by the message that began it";
             return Err(Failure::new(ErrorName::NotFound, message).hint(hint).into());
         }
-        params.after = page.next;
+        params.after = Some(page.next);
     }
 }
 
@@ -183,7 +184,8 @@ impl Reader {
     /// Prints what there is and what comes, until the turn is over or the connection is no more.
     fn follow(&mut self, node: &mut Lasting, context: &mut Context) -> anyhow::Result<Option<Infallible>> {
         // Subscribed first: what happens while the rest is read is noticed.
-        let params = SubscribeParams { agent: self.params.agent.clone(), after: None, types: Vec::new() };
+        let target = self.params.agent.clone().map(Target::agent).unwrap_or_default();
+        let params = SubscribeParams { target, ..SubscribeParams::default() };
         context.ask_over::<StreamSubscribe>(&mut node.node, &params)?;
         loop {
             self.read(node, context)?;
@@ -205,6 +207,9 @@ impl Reader {
                     let state: StreamState = serde_json::from_value(notification.params)?;
                     if state.state == "ended" {
                         let reason = state.reason.unwrap_or_else(|| "no reason given".to_owned());
+                        if reason == DAEMON_ENDS {
+                            return Err(CallError::Closed { method: StreamSubscribe::NAME.to_owned() }.into());
+                        }
                         let message = format!("the node ended the subscription: {reason}");
                         return Err(Failure::new(ErrorName::Unavailable, message).into());
                     }

@@ -35,18 +35,19 @@ fn decided(outcome: &str) -> Value {
 
 fn fake() -> Fake {
     let fake = Fake::new();
-    fake.says("runtime/action.get", Says::result(approval()));
-    fake.says("runtime/action.list", Says::result(json!({ "items": [approval()] })));
-    fake.says("runtime/action.decide", Says::result(decided("approved")));
-    fake.says("runtime/action.cancel", Says::result(decided("cancelled")));
-    fake.says("runtime/action.open", Says::result(approval()));
+    fake.says("conversation/action.get", Says::result(approval()));
+    fake.says("conversation/action.list", Says::result(json!({ "items": [approval()] })));
+    fake.says("conversation/action.respond", Says::result(decided("approved")));
+    fake.says("conversation/action.cancel", Says::result(decided("cancelled")));
+    fake.says("conversation/action.open", Says::result(approval()));
     fake
 }
 
 /// The digest and the verdict that were sent, if a vote was.
 fn vote(fake: &Fake) -> Option<(Value, Value)> {
     let asked = fake.asked();
-    let decides: Vec<_> = asked.iter().filter(|(method, _)| method == "runtime/action.decide").collect();
+    let decides: Vec<_> =
+        asked.iter().filter(|(method, _)| method == "conversation/action.respond").collect();
     assert!(decides.len() < 2, "{asked:?}");
     decides.first().map(|(_, params)| (params["digest"].clone(), params["verdict"].clone()))
 }
@@ -62,7 +63,7 @@ fn actions_are_listed_and_shown_without_control_characters() {
     assert!(list.starts_with("ACTION  "), "{list}");
     assert!(list.contains("1 of 2") && list.contains("Delete it?[2J digest:"), "{list}");
     let params = json!({ "agent": "reviewer", "all": true, "limit": 5 });
-    assert_eq!(fake.asked(), [("runtime/action.list".to_owned(), params)]);
+    assert_eq!(fake.asked(), [("conversation/action.list".to_owned(), params)]);
     let shown = stdout(&fake.run(&["action", "show", ACTION]));
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     // What the agent wrote stands indented: it imitates no line of ours.
@@ -94,10 +95,11 @@ fn approval_without_a_terminal_says_what_it_approves() {
     // With a digest only that is approved, whatever the node has.
     fake.run(&["action", "approve", ACTION, "--digest", "00"]);
     assert_eq!(vote(&fake), Some((json!("00"), json!({ "verdict": "approve" }))));
-    let fake = Fake::saying("runtime/action.decide", Says::error(ErrorName::Conflict, "digest_mismatch"));
+    let fake =
+        Fake::saying("conversation/action.respond", Says::error(ErrorName::Conflict, "digest_mismatch"));
     let output = fake.run(&["action", "approve", ACTION, "--digest", "00"]);
     assert_eq!(output.status.code(), Some(73));
-    let fake = Fake::saying("runtime/action.decide", Says::result(approval()));
+    let fake = Fake::saying("conversation/action.respond", Says::result(approval()));
     let output = fake.run(&["action", "approve", ACTION, "--digest", "00"]);
     assert_eq!(stdout(&output), format!("{ACTION} pending: 1 of 2 have approved\n"));
 }
@@ -148,14 +150,14 @@ fn script_asks_and_reads_how_it_ended() {
     let output = fake.run(&["action", "ask", "--prompt", "Delete it?", "--subject", "rm -r build"]);
     assert_eq!(stdout(&output), format!("{ACTION}\n"));
     let params = json!({ "kind": "approval", "prompt": "Delete it?", "subject": "rm -r build", "quorum": 1 });
-    assert_eq!(fake.asked(), [("runtime/action.open".to_owned(), params)]);
+    assert_eq!(fake.asked(), [("conversation/action.open".to_owned(), params)]);
     let words = ["action", "ask", "--agent", "reviewer", "--prompt", "Which?", "--choice", "yes=Yes, do"];
     let more = ["--choice", "no", "--expires", "2h", "--key", "k", "--role", "ops", "--because-of", MESSAGE];
     assert!(fake.run(&[&words[..], &more].concat()).status.success());
     let choices = json!([{ "value": "yes", "label": "Yes, do" }, { "value": "no", "label": "no" }]);
     let params = json!({ "agent": "reviewer", "kind": "question", "prompt": "Which?", "choices": choices,
         "roles": ["ops"], "quorum": 1, "expires_in_ms": 7_200_000, "causation": MESSAGE, "idempotency_key": "k" });
-    assert_eq!(fake.asked(), [("runtime/action.open".to_owned(), params)]);
+    assert_eq!(fake.asked(), [("conversation/action.open".to_owned(), params)]);
 
     let mut answered = decided("answered");
     answered["answer"] = json!("blue");
@@ -166,11 +168,11 @@ fn script_asks_and_reads_how_it_ended() {
         (decided("expired"), 1, "expired: not on a Friday[2J\n"),
         (decided("cancelled"), 1, "cancelled: not on a Friday[2J\n"),
     ] {
-        let fake = Fake::saying("runtime/action.open", Says::result(approval()));
+        let fake = Fake::saying("conversation/action.open", Says::result(approval()));
         // The node goes and comes back while the script waits.
-        fake.says("runtime/action.get", Says::result(approval()));
-        fake.says("runtime/action.get", Says::result(approval()).hangs_up());
-        fake.says("runtime/action.get", Says::result(view));
+        fake.says("conversation/action.get", Says::result(approval()));
+        fake.says("conversation/action.get", Says::result(approval()).hangs_up());
+        fake.says("conversation/action.get", Says::result(view));
         let output = fake.run(&["action", "ask", "--prompt", "Which?", "--wait"]);
         assert_eq!((output.status.code(), stdout(&output)), (Some(code), text.to_owned()));
         assert!(stderr(&output).contains(ACTION), "it says what waits: {}", stderr(&output));

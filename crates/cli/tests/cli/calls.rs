@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::fake::{
-    Fake, MESSAGE, Says, TIME, answered, change, entry, message, node_status, signalled, stderr, stdout, view,
+    Fake, MESSAGE, Says, TIME, answered, change, entry, message, node_status, page, signalled, stderr,
+    stdout, view,
 };
 
 /// A node that has something to say to everything.
@@ -47,7 +48,16 @@ fn talkative() -> Fake {
         fake.says(&format!("runtime/schedule.{method}"), Says::result(schedule("reviewer")));
     }
     fake.says("runtime/schedule.remove", Says::result(json!({})));
-    fake.says("stream/read", Says::result(json!({ "items": [], "next": 0, "end": true })));
+    fake.says("stream/replay", page(&[], 0, true));
+    let target = json!({ "kind": "node" });
+    let kind =
+        json!({ "name": "audit.chain", "version": 1, "summary": "x", "targets": ["node"], "running": 0 });
+    fake.says("stream/projection.list", items(json!([kind])));
+    let view = json!({ "name": "audit.chain", "version": 1, "target": target, "state": {}, "as_of_seq": 3,
+        "head_seq": 3, "as_of_pos": 3, "digest": "00" });
+    fake.says("stream/projection.get", Says::result(view));
+    fake.says("stream/projection.rebuild", items(json!([])));
+    fake.says("stream/projection.verify", Says::result(json!({ "ok": true, "items": [] })));
     fake.says("runtime/node.status", Says::result(node_status()));
     fake.says("core/describe", Says::result(json!({ "methods": [] })));
     let audit =
@@ -262,22 +272,31 @@ fn schedules_are_shown_by_the_clock_of_the_machine() {
 
 #[test]
 fn record_and_node_are_read() {
-    let read = |params: Value| ("stream/read", params);
+    let read = |params: Value| ("stream/replay", params);
     check_one(&["daemon", "status"], "runtime/node.status", json!({}));
     check_one(&["audit", "verify"], "evidence/audit.verify", json!({}));
     check_one(&["describe-api", "--profile", "memory"], "core/describe", json!({ "profile": "memory" }));
-    let all = json!({ "after": 0, "limit": 1000, "newest": false });
+    let reviewer = json!({ "kind": "agent", "id": "reviewer" });
+    let all = json!({ "limit": 1000 });
     check(&["events", "-o", "json"], &[read(all)]);
-    let some = json!({ "agent": "reviewer", "after": 7, "types": ["agent.*"], "limit": 5, "newest": false });
+    let some = json!({ "target": reviewer, "after": 7, "types": ["agent.*"], "limit": 5 });
     let words =
         ["events", "-o", "json", "--agent", "reviewer", "--after", "7", "--type", "agent.*", "--limit", "5"];
     check(&words, &[read(some)]);
-    let newest = json!({ "after": 0, "limit": 5, "newest": true });
+    let newest = json!({ "limit": 5, "newest": true });
     check(&["events", "-o", "json", "--limit", "5"], &[read(newest)]);
     let names = ("runtime/agent.list", json!({ "labels": {}, "phase": null, "retired": true }));
-    let life =
-        json!({ "agent": "reviewer", "after": 0, "types": ["agent.*"], "limit": 1000, "newest": false });
+    let life = json!({ "target": reviewer, "types": ["agent.*"], "limit": 1000 });
     check(&["agent", "history", "reviewer"], &[names, read(life)]);
+    let folded = json!({ "target": { "kind": "thread", "id": "thr_x" }, "projection": "queue", "cursor": "c", "limit": 1000 });
+    let words = ["events", "-o", "json", "--projection", "queue", "--thread", "thr_x", "--cursor", "c"];
+    check(&words, &[read(folded)]);
+    check_one(&["projection", "list"], "stream/projection.list", json!({}));
+    let get = json!({ "projection": "queue", "target": reviewer });
+    check_one(&["projection", "get", "queue", "--agent", "reviewer"], "stream/projection.get", get);
+    check_one(&["projection", "rebuild"], "stream/projection.rebuild", json!({}));
+    let verify = json!({ "projection": "queue", "target": { "kind": "session", "id": "ses_x" } });
+    check_one(&["projection", "verify", "queue", "--session", "ses_x"], "stream/projection.verify", verify);
 }
 
 #[test]

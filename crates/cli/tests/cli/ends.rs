@@ -5,7 +5,7 @@ use std::process::Stdio;
 use edgeplane_types::ErrorName;
 use serde_json::json;
 
-use crate::fake::{Fake, Says, edgeplane, event, signalled, stderr, stdout};
+use crate::fake::{Fake, Says, edgeplane, event, page, signalled, stderr, stdout};
 
 #[test]
 fn missing_daemon_says_how_to_start_it() {
@@ -59,7 +59,7 @@ fn wrong_usage_ends_with_64() {
 fn reader_that_has_seen_enough_is_no_error() {
     let fake = Fake::new();
     let items: Vec<_> = (1..=2_000).map(|pos| event(pos, "agent.started")).collect();
-    fake.says("stream/read", Says::result(json!({ "items": items, "next": 2_000, "end": true })));
+    fake.says("stream/replay", page(&items, 2_000, true));
     let mut child = fake
         .command(&["events", "-o", "json"])
         .stdout(Stdio::piped())

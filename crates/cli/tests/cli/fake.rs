@@ -291,6 +291,13 @@ pub(crate) fn entry() -> Value {
     json!({ "key": "tone", "version": 2, "value": "kind\u{1b}[2J", "digest": "00", "bytes": 6, "at": TIME })
 }
 
+/// A page of the log.
+pub(crate) fn page(events: &[Value], next: u64, end: bool) -> Says {
+    let items: Vec<Value> = events.iter().map(|event| json!({ "n": event["pos"], "event": event })).collect();
+    Says::result(json!({ "items": items, "next": next, "cursor": format!("behind-{next}"), "oldest_seq": 1,
+        "head_seq": 9_999, "end": end }))
+}
+
 pub(crate) fn event(pos: u64, kind: &str) -> Value {
     json!({ "pos": pos, "hash": "00", "id": "evt_01890000-0000-7000-8000-000000000005", "stream": format!("agent/{AGENT}"),
         "seq": pos, "ts": TIME, "type": kind, "payload": { "epoch": 1 }, "actor": { "kind": "node", "rule": "supervisor" } })

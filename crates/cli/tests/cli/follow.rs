@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     attach::Seat,
-    fake::{Fake, Says, event, stderr, stdout},
+    fake::{Fake, Says, event, page, stderr, stdout},
 };
 
 fn subscribed() -> Says {
@@ -19,7 +19,18 @@ fn subscribed() -> Says {
 }
 
 fn subscribed_at(head: u64) -> Says {
-    Says::result(json!({ "subscription_id": SUBSCRIPTION, "head": head }))
+    Says::result(json!({ "subscription_id": SUBSCRIPTION, "projection_version": 1, "next_seq": head + 1,
+        "oldest_seq": 1, "head_seq": head, "cursor": cursor(head), "mode": "live" }))
+}
+
+/// The place behind a number, in the node's own form.
+fn cursor(n: u64) -> String {
+    format!("behind-{n}")
+}
+
+fn live(n: u64) -> Value {
+    json!({ "subscription_id": SUBSCRIPTION, "target": { "kind": "node", "id": "nod_1" }, "projection": "log",
+        "projection_version": 1, "n": n, "cursor": cursor(n), "event": event(n, "agent.started") })
 }
 
 const SUBSCRIPTION: &str = "sub_01890000-0000-7000-8000-000000000006";
@@ -41,10 +52,9 @@ fn end(mut child: Child) -> String {
 #[test]
 fn events_are_followed_as_they_come() {
     let fake = Fake::new();
-    let page = json!({ "items": [event(5, "agent.declared")], "next": 5, "end": true });
-    fake.says("stream/read", Says::result(page));
-    let live = json!({ "subscription_id": SUBSCRIPTION, "event": event(6, "agent.started") });
-    fake.says("stream/subscribe", subscribed().then("stream/event", live));
+    fake.says("stream/replay", page(&[event(5, "agent.declared")], 5, true));
+    let state = json!({ "id": SUBSCRIPTION, "state": "live" });
+    fake.says("stream/subscribe", subscribed().then("stream/state", state).then("stream/event", live(6)));
     let mut child = spawn(&fake, &["events", "-f", "--after", "4", "-o", "json"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     for expected in [event(5, "agent.declared"), event(6, "agent.started")] {
@@ -53,7 +63,7 @@ fn events_are_followed_as_they_come() {
     }
     end(child);
     let asked = fake.asked();
-    assert_eq!(asked.last().unwrap(), &("stream/subscribe".to_owned(), json!({ "after": 5 })));
+    assert_eq!(asked.last().unwrap(), &("stream/subscribe".to_owned(), json!({ "cursor": cursor(5) })));
 }
 
 #[test]
@@ -70,7 +80,6 @@ fn ended_subscription_ends_the_command() {
 #[test]
 fn events_are_followed_past_a_node_that_goes_away() {
     let fake = Fake::new();
-    let live = |pos| json!({ "subscription_id": SUBSCRIPTION, "event": event(pos, "agent.started") });
     fake.says("stream/subscribe", subscribed().hangs_up());
     fake.says("stream/subscribe", subscribed().then("stream/event", live(8)).hangs_up());
     fake.says("stream/subscribe", subscribed_at(9).then("stream/event", live(9)));
@@ -82,7 +91,7 @@ fn events_are_followed_past_a_node_that_goes_away() {
     }
     assert_eq!(end(child), "", "programs see a stream without a seam");
     let asked: Vec<_> = fake.asked().into_iter().map(|(_, params)| params).collect();
-    assert_eq!(asked, [json!({}), json!({ "after": 7 }), json!({ "after": 8 })]);
+    assert_eq!(asked, [json!({}), json!({ "cursor": cursor(7) }), json!({ "cursor": cursor(8) })]);
 }
 
 #[test]
@@ -111,10 +120,11 @@ fn who_looks_is_told_that_the_node_is_gone_and_back_and_can_interrupt() {
 fn record_that_became_shorter_is_not_followed() {
     let fake = Fake::new();
     fake.says("stream/subscribe", subscribed().hangs_up());
-    fake.says("stream/subscribe", subscribed_at(3));
+    let refused = "there is nothing behind 7: the newest entry is 3";
+    fake.says("stream/subscribe", Says::error(ErrorName::InvalidParams, refused));
     let output = fake.run(&["events", "-f", "-o", "json"]);
     assert_eq!(output.status.code(), Some(74));
-    assert!(stderr(&output).contains("ends at 3"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the newest entry is 3"), "{}", stderr(&output));
 }
 
 #[test]

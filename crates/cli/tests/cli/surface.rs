@@ -4,7 +4,8 @@ use edgeplane_types::ErrorName;
 use serde_json::{Value, json};
 
 use crate::fake::{
-    Fake, MESSAGE, PATIENCE, Says, TIME, change, entry, event, node_status, signalled, stderr, stdout, view,
+    Fake, MESSAGE, PATIENCE, Says, TIME, change, entry, event, node_status, page, signalled, stderr, stdout,
+    view,
 };
 
 fn json_of(fake: &Fake, words: &[&str]) -> Value {
@@ -50,19 +51,16 @@ fn several_agents_are_items() {
 #[test]
 fn events_are_one_object_a_line_over_pages() {
     let fake = Fake::new();
-    let page = |items: Vec<Value>, next: u64, end: bool| {
-        Says::result(json!({ "items": items, "next": next, "end": end }))
-    };
-    fake.says("stream/read", page(vec![event(1, "agent.declared"), event(2, "agent.starting")], 2, false));
-    fake.says("stream/read", page(vec![event(3, "agent.started")], 3, true));
+    fake.says("stream/replay", page(&[event(1, "agent.declared"), event(2, "agent.starting")], 2, false));
+    fake.says("stream/replay", page(&[event(3, "agent.started")], 3, true));
     let output = fake.run(&["events", "-o", "json"]);
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines, [event(1, "agent.declared"), event(2, "agent.starting"), event(3, "agent.started")]);
     for field in ["type", "stream", "seq", "ts", "payload", "pos", "hash", "id", "actor"] {
         assert!(lines.iter().all(|line| line.get(field).is_some()), "{field}");
     }
-    let after: Vec<_> = fake.asked().into_iter().map(|(_, params)| params["after"].clone()).collect();
-    assert_eq!(after, [json!(0), json!(2)]);
+    let places: Vec<_> = fake.asked().into_iter().map(|(_, params)| params["cursor"].clone()).collect();
+    assert_eq!(places, [Value::Null, json!("behind-2")]);
 }
 
 #[test]

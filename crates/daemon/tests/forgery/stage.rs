@@ -21,7 +21,7 @@ use edgeplane_wire::{
         Empty,
         core::InitializeParams,
         security::{CreateParams, CreateResult},
-        stream::{EventView, ReadParams},
+        stream::{EventView, ReplayParams},
     },
     catalogue::{CoreInitialize, TokenCreate, TokenEpoch},
     rpc::{Incoming, RpcError},
@@ -244,6 +244,7 @@ impl Stage {
             scopes: scopes.to_vec(),
             roles: Vec::new(),
             expires_in_ms: None,
+            remote: false,
         };
         self.node.connect().call::<TokenCreate>(&params)
     }
@@ -264,7 +265,7 @@ impl Stage {
     }
 
     fn events_after(&self, after: u64) -> Vec<EventView> {
-        self.node.events_by(ReadParams { after, ..ReadParams::default() })
+        self.node.events_by(ReplayParams { after: Some(after), ..ReplayParams::default() })
     }
 
     /// The line by which the native program was handed a message.

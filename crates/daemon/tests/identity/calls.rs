@@ -15,11 +15,18 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "runtime/agent.write" => json!({ "attachment": "att", "data": "" }),
                 "runtime/agent.resize" => json!({ "attachment": "att", "cols": 80, "rows": 24 }),
                 "runtime/agent.detach" => json!({ "attachment": "att" }),
-                "runtime/node.stop" | "evidence/audit.verify" => json!({}),
+                "runtime/node.stop" | "evidence/audit.verify" | "observe/tap.open" => json!({}),
+                "stream/projection.rebuild" | "stream/projection.verify" => json!({}),
+                "observe/tap.close" => {
+                    json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" })
+                }
                 "security/token.list" | "security/key.rotate" => json!({}),
                 "security/token.create" => {
                     json!({ "principal": "planted", "kind": "operator", "scopes": ["supervise"] })
                 }
+                "security/certificate.add" => json!({
+                    "fingerprint": "ab".repeat(32), "principal": "planted", "kind": "operator", "scopes": ["read"],
+                }),
                 "security/token.revoke" => {
                     json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" })
                 }
@@ -28,6 +35,21 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 }
                 "runtime/dead_letter.replay" | "runtime/dead_letter.drop" => {
                     json!({ "message_id": "msg_01890000-0000-7000-8000-000000000009" })
+                }
+                "runtime/override.apply" => {
+                    json!({ "scope": { "agents": ["other"] }, "kind": "stop", "reason": "x" })
+                }
+                "evidence/pack.export" => json!({ "scope": { "agent": "other" } }),
+                "evidence/replay.export" => {
+                    json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" })
+                }
+                "evidence/gap.list" => json!({ "agent": "other" }),
+                "runtime/override.lift" => {
+                    json!({ "override_id": "ovr_01890000-0000-7000-8000-000000000002", "reason": "x" })
+                }
+                "conversation/thread.rollback" => json!({ "thread_id": of_uuid("thr") }),
+                "conversation/queue.remove" | "conversation/queue.promote" => {
+                    json!({ "turn_id": of_uuid("trn") })
                 }
                 "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
@@ -38,22 +60,36 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
 }
 
 /// What an agent may see of itself only, asked of another.
-pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
-    let methods = METHODS.iter().filter(|method| method.audience == Audience::OwnerOrOperator);
+pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
+    // A process is named by its id, and one of another agent is not there for whoever asks; see MACH-001.
+    let by_id = ["runtime/process.get", "runtime/process.terminate"];
+    let methods = METHODS
+        .iter()
+        .filter(|method| method.audience == Audience::OwnerOrOperator && !by_id.contains(&method.name));
     methods
         .map(|method| {
             let params = match method.name {
-                "runtime/message.get" | "runtime/message.verify" => json!({ "message_id": message_id }),
+                "runtime/message.get"
+                | "runtime/message.verify"
+                | "observe/trace.get"
+                | "observe/trace.explain" => json!({ "message_id": message_id }),
                 "runtime/schedule.history" => json!({ "agent": "other", "name": "s" }),
-                "runtime/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
+                "conversation/action.list" | "runtime/schedule.list" | "runtime/dead_letter.list" => {
                     json!({ "agent": "other" })
                 }
+                name if name.starts_with("conversation/") && !name.starts_with("conversation/action") => {
+                    of_conversations(name, message_id, session_id)
+                }
                 "memory/entry.put" => json!({ "agent": "other", "key": "k", "value": 1 }),
-                "runtime/action.open" => json!({ "agent": "other", "kind": "approval", "prompt": "May I?" }),
-                "runtime/action.get" | "runtime/action.cancel" => json!({ "action_id": action_id }),
+                "conversation/action.open" => {
+                    json!({ "agent": "other", "kind": "approval", "prompt": "May I?" })
+                }
+                "conversation/action.get" | "conversation/action.cancel" => json!({ "action_id": action_id }),
                 "memory/entry.list"
                 | "runtime/inbox.list"
                 | "runtime/agent.snapshot"
+                | "runtime/process.list"
+                | "runtime/environment.get"
                 | "runtime/transcript.read"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })
@@ -63,4 +99,31 @@ pub(crate) fn of_owners(message_id: &str, action_id: &Value) -> Vec<(&'static st
             (method.name, params)
         })
         .collect()
+}
+
+/// An id of nothing that there is.
+fn of_uuid(prefix: &str) -> String {
+    format!("{prefix}_01890000-0000-7000-8000-000000000009")
+}
+
+/// Another's conversation: its session has the UUID of its first thread, and a turn that of its message.
+fn of_conversations(method: &str, message_id: &str, session_id: &str) -> Value {
+    let (turn, thread) = (message_id.replace("msg_", "trn_"), session_id.replace("ses_", "thr_"));
+    let words = json!([{ "type": "text", "text": "x" }]);
+    match method {
+        "conversation/session.get" | "conversation/session.archive" => json!({ "session_id": session_id }),
+        "conversation/thread.update" | "conversation/thread.archive" | "conversation/thread.fork" => {
+            json!({ "thread_id": thread })
+        }
+        "conversation/turn.steer" => json!({ "turn_id": turn, "input": words }),
+        "conversation/turn.interrupt" | "conversation/turn.get" | "conversation/item.list" => {
+            json!({ "turn_id": turn })
+        }
+        "conversation/output.get" => json!({ "output_id": of_uuid("out") }),
+        "conversation/delivery.create" => {
+            json!({ "output_id": of_uuid("out"), "destination": { "to": "caller" } })
+        }
+        "conversation/delivery.ack" => json!({ "delivery_id": of_uuid("dlv") }),
+        _ => json!({ "agent": "other" }),
+    }
 }

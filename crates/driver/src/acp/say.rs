@@ -1,6 +1,6 @@
 //! The lines that a program is sent.
 
-use edgeplane_types::MessageId;
+use edgeplane_types::{MessageId, Traceparent};
 use edgeplane_wire::rpc;
 use serde_json::{Value, json};
 
@@ -123,8 +123,23 @@ pub(super) fn set_option(asked: Asked, session: &str, option: &str, value: &str)
 /// Begins the turn of a message. Each text is a block of its own.
 #[must_use]
 pub fn prompt(session: &str, message_id: MessageId, texts: &[&str]) -> Vec<u8> {
+    traced_prompt(session, message_id, texts, None)
+}
+
+/// Begins a turn that belongs to a trace, which the program is told as the protocol's extension has it.
+#[must_use]
+pub fn traced_prompt(
+    session: &str,
+    message_id: MessageId,
+    texts: &[&str],
+    trace: Option<Traceparent>,
+) -> Vec<u8> {
     let blocks: Vec<Value> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
-    ask(Asked::Prompt(message_id), "session/prompt", json!({ "sessionId": session, "prompt": blocks }))
+    let mut params = json!({ "sessionId": session, "prompt": blocks });
+    if let (Some(trace), Some(fields)) = (trace, params.as_object_mut()) {
+        fields.insert("_meta".to_owned(), json!({ "traceparent": trace }));
+    }
+    ask(Asked::Prompt(message_id), "session/prompt", params)
 }
 
 /// Asks for the end of the running turn. Its own answer tells when it is over.

@@ -1,5 +1,6 @@
 //! What runner and node say to each other: the Agent Client Protocol, and two notifications of our own.
 
+use edgeplane_types::Traceparent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,6 +44,8 @@ pub enum Asked {
         former: Option<String>,
         /// The texts, the message's own last. Those before are for a new session.
         texts: Vec<String>,
+        /// The trace that the turn belongs to.
+        trace: Option<Traceparent>,
     },
     /// The end of the running turn.
     Cancel,
@@ -68,6 +71,14 @@ struct PromptParams {
     #[serde(default, rename = "sessionId")]
     former: String,
     prompt: Vec<Block>,
+    #[serde(default, rename = "_meta")]
+    meta: Meta,
+}
+
+#[derive(Default, Deserialize)]
+struct Meta {
+    #[serde(default)]
+    traceparent: Option<Traceparent>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +98,7 @@ pub fn asked(line: &[u8]) -> Asked {
                 id,
                 former: Some(params.former).filter(|former| !former.is_empty()),
                 texts: params.prompt.into_iter().map(|block| block.text).collect(),
+                trace: params.meta.traceparent,
             },
             Err(_) => Asked::Unknown { id: Some(id) },
         },

@@ -158,7 +158,9 @@ fn runner_and_node_understand_each_other() {
     use edgeplane_types::MessageId;
     let id = MessageId::from_parts(1, [1; 10]);
     let line = crate::acp::prompt("s-1", id, &["contract", "text"]);
-    let Asked::Prompt { id: asked_id, former, texts } = asked(&line) else { panic!("no prompt") };
+    let Asked::Prompt { id: asked_id, former, texts, trace: None } = asked(&line) else {
+        panic!("no prompt")
+    };
     assert_eq!((former.as_deref(), texts.len()), (Some("s-1"), 2));
     assert!(matches!(asked(&crate::acp::prompt("", id, &["x"])), Asked::Prompt { former: None, .. }));
     assert_eq!(asked(&crate::acp::cancel("exec")), Asked::Cancel);

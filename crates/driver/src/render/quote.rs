@@ -5,7 +5,8 @@
 //! caller's business.
 
 use edgeplane_types::{
-    Channel, Continuity, Epoch, Ingress, MessageId, Part, SafeLabel, fact::Cause, life::ExitStatus,
+    Authority, Channel, Continuity, Epoch, Ingress, MessageId, Part, SafeLabel, ThreadId, TurnId,
+    fact::Cause, life::ExitStatus,
 };
 
 use super::{Attempt, Bounds, Heading, MARK, Rendered, content, grouped, header};
@@ -77,6 +78,17 @@ pub enum Quotation<'a> {
         /// The answer.
         text: &'a str,
     },
+    /// What another agent answered to a message, in a thread of its own.
+    OutputOf {
+        /// Whose words they are.
+        agent: &'a SafeLabel,
+        /// What they weigh.
+        authority: Authority,
+        /// The message that they answered.
+        message_id: MessageId,
+        /// The answer.
+        text: &'a str,
+    },
     /// Something that the agent told besides.
     Item {
         /// Of which kind.
@@ -92,8 +104,45 @@ pub enum Quotation<'a> {
 /// terminal without a comment sign must not be typed it: to a shell the sign of a quotation is a redirection.
 #[must_use]
 pub fn rehydration(facts: &Facts<'_>, items: &[Quotation<'_>], bounds: Bounds) -> Rendered {
+    behind(fact_lines(facts), items, bounds)
+}
+
+/// What is known of a thread that goes on from another one.
+#[derive(Debug, Clone, Copy)]
+pub struct Fork<'a> {
+    /// The node, as its messages name it.
+    pub principal: &'a SafeLabel,
+    /// The thread that begins.
+    pub thread: ThreadId,
+    /// The one that it goes on from.
+    pub parent: ThreadId,
+    /// The agent that the parent belongs to.
+    pub agent: &'a SafeLabel,
+    /// The last turn of the parent that is part of the fork's history.
+    pub through: Option<TurnId>,
+}
+
+/// The system message ahead of the first turn of a fork: where it comes from, then its history as quotations.
+#[must_use]
+pub fn forked(fork: &Fork<'_>, items: &[Quotation<'_>], bounds: Bounds) -> Rendered {
+    let head = header(Heading {
+        channel: Channel::System,
+        principal: fork.principal,
+        ingress: Ingress::Node,
+        attempt: Attempt::First,
+    });
+    let lines = vec![
+        head,
+        format!("thread: {}", fork.thread),
+        format!("forked from: {} of {}", fork.parent, fork.agent),
+        fork.through.map_or_else(|| "through turn: none".to_owned(), |turn| format!("through turn: {turn}")),
+    ];
+    behind(lines, items, bounds)
+}
+
+/// Facts, and behind them the last of the items as quotations.
+fn behind(mut lines: Vec<String>, items: &[Quotation<'_>], bounds: Bounds) -> Rendered {
     let Chosen { quotations, older, too_long } = choose(items, bounds);
-    let mut lines = fact_lines(facts);
     if !too_long.is_empty() {
         lines.push(format!("too long to be quoted: {}", listed(&too_long, count(too_long.len()))));
     }
@@ -189,17 +238,20 @@ fn quoted(item: &Quotation<'_>, bounds: Bounds) -> Vec<String> {
     let behind_sign = |line: &str| format!("{QUOTE}{line}");
     match item {
         Quotation::Message { rendered, .. } => rendered.lines().map(behind_sign).collect(),
-        Quotation::Turn { message_id: Some(id), text } => own(&format!("turn {id}"), text, bounds),
-        Quotation::Turn { message_id: None, text } => own("turn", text, bounds),
-        Quotation::Item { kind, text } => own(&format!("item {kind}"), text, bounds),
+        Quotation::Turn { message_id: Some(id), text } => own(&format!("OWN OUTPUT turn {id}"), text, bounds),
+        Quotation::Turn { message_id: None, text } => own("OWN OUTPUT turn", text, bounds),
+        Quotation::OutputOf { agent, authority, message_id, text } => {
+            own(&format!("OUTPUT of {agent}, {authority}, turn {message_id}"), text, bounds)
+        }
+        Quotation::Item { kind, text } => own(&format!("OWN OUTPUT item {kind}"), text, bounds),
     }
 }
 
-/// What the agent said itself. It may repeat what others told it, so it is cleaned, escaped and marked like theirs.
+/// What an agent said. It may repeat what others told it, so it is cleaned, escaped and marked like theirs.
 fn own(what: &str, text: &str, bounds: Bounds) -> Vec<String> {
     let bytes_max = OWN_BYTES_MAX.min(bounds.content_bytes);
     let content = content::shown(&[Part::Text { text: text.to_owned() }], bytes_max);
-    let mut lines = vec![format!("{QUOTE}[OWN OUTPUT {what}]")];
+    let mut lines = vec![format!("{QUOTE}[{what}]")];
     lines.extend(content.lines.iter().map(|line| format!("{QUOTE}{MARK}{line}")));
     if content.is_cut {
         let bytes = grouped(count(text.len()));
@@ -219,6 +271,7 @@ fn cause_word(cause: Cause) -> &'static str {
         Cause::Idle => "idle",
         Cause::Message => "message",
         Cause::Task => "task",
+        Cause::Override => "override",
     }
 }
 

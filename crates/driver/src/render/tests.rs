@@ -169,3 +169,16 @@ proptest! {
         }
     }
 }
+
+/// Proves CONV-012.
+#[test]
+fn fence_is_the_nodes_where_the_id_is_not() {
+    let chosen = Envelope {
+        fence: Some("0badc0ffee00".parse().unwrap()),
+        ..envelope(Channel::Peer, Authority::Untrusted, "alpha")
+    };
+    let parts = [Part::Text { text: "x".to_owned() }];
+    let shown = render(&chosen, &parts, Attempt::First, Bounds::NATIVE).text();
+    assert!(shown.ends_with("<<<untrusted 0badc0ffee00\n| x\n>>>0badc0ffee00"), "{shown}");
+    assert!(!shown.contains("070707070707"), "{shown}");
+}

@@ -13,6 +13,7 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) fn take(&mut self, input: Input) -> Result<(), Illegal> {
+        self.check_hold(input)?;
         match input {
             Input::Start(cause) => self.start(cause),
             Input::Stop(cause) => self.stop(cause),
@@ -32,22 +33,24 @@ impl Turn {
             Input::Froze(epoch) => self.froze(epoch),
             Input::Thawed(epoch) => self.thawed(epoch),
             Input::BackoffElapsed => self.backoff_elapsed(),
+            Input::Hold(Some(kind)) => self.hold_by(kind),
+            Input::Hold(None) => self.let_go(),
         }
     }
 
-    fn note(&mut self, note: Note) {
+    pub(super) fn note(&mut self, note: Note) {
         self.actions.push(Action::Record(note));
     }
 
-    fn act(&mut self, action: Action) {
+    pub(super) fn act(&mut self, action: Action) {
         self.actions.push(action);
     }
 
-    fn refuse(&self) -> Result<(), Illegal> {
+    pub(super) fn refuse(&self) -> Result<(), Illegal> {
         Err(Illegal::Phase { phase: self.agent.state.phase() })
     }
 
-    fn current(&self, found: Epoch) -> Result<(), Illegal> {
+    pub(super) fn current(&self, found: Epoch) -> Result<(), Illegal> {
         let current = self.agent.state.epoch();
         if found == current { Ok(()) } else { Err(Illegal::StaleEpoch { found, current }) }
     }
@@ -66,9 +69,12 @@ impl Turn {
         }
     }
 
-    /// Begins the next epoch. Invariant: nothing of an earlier epoch may live.
-    fn begin(&mut self, cause: Cause) {
+    /// Begins the next epoch, unless an override holds it. Invariant: nothing of an earlier epoch may live.
+    pub(super) fn begin(&mut self, cause: Cause) {
         assert!(!self.agent.state.may_live(), "an epoch may only begin after an empty tree");
+        if self.is_held_back() {
+            return;
+        }
         let epoch = self.agent.state.epoch().next();
         self.agent.state = State::Starting(epoch);
         self.note(Note::Starting(epoch, cause));
@@ -151,7 +157,7 @@ impl Turn {
         Ok(())
     }
 
-    fn begin_stop(&mut self, epoch: Epoch, cause: Cause, after: After) {
+    pub(super) fn begin_stop(&mut self, epoch: Epoch, cause: Cause, after: After) {
         let was_frozen = matches!(self.agent.state, State::Frozen(_));
         self.agent.state = State::Stopping { epoch, after };
         self.note(Note::Stopping(epoch, cause));
@@ -302,7 +308,7 @@ impl Turn {
     }
 
     /// Enters a state that has an end and no tree.
-    fn ended(&mut self, state: State) {
+    pub(super) fn ended(&mut self, state: State) {
         self.agent.state = state;
         match state {
             State::Stopped(_) | State::Hibernated(_) => self.note(Note::Stopped),
@@ -325,7 +331,7 @@ impl Turn {
             State::Starting(_) => {
                 self.agent.state = State::Running(epoch);
                 self.note(Note::Started(epoch));
-                if self.agent.desired == Desired::Frozen {
+                if self.is_to_be_frozen() {
                     self.act(Action::Freeze(epoch));
                 }
                 Ok(())
@@ -428,6 +434,11 @@ impl Turn {
             return self.at_rest(epoch);
         }
         match self.agent.book.end(&self.agent.policy, end) {
+            // What would come back after its delay comes back when no override holds it.
+            Verdict::Again { .. } if self.agent.hold.is_some() => {
+                self.agent.state = State::Backoff(epoch);
+                self.begin(Cause::RestartPolicy);
+            }
             Verdict::Again { delay_ms, attempt } => {
                 self.agent.state = State::Backoff(epoch);
                 self.note(Note::BackedOff { delay_ms, attempt });
@@ -498,13 +509,13 @@ impl Turn {
             }
             (None, true) => {
                 self.agent.state = State::Frozen(epoch);
-                if self.agent.desired != Desired::Frozen {
+                if !self.is_to_be_frozen() {
                     self.act(Action::Thaw(epoch));
                 }
             }
             (None, false) => {
                 self.agent.state = State::Running(epoch);
-                if self.agent.desired == Desired::Frozen {
+                if self.is_to_be_frozen() {
                     self.act(Action::Freeze(epoch));
                 }
             }
@@ -548,36 +559,6 @@ impl Turn {
         self.agent.state = State::Quarantined(epoch);
         self.note(Note::Quarantined(epoch));
         Ok(())
-    }
-
-    fn froze(&mut self, epoch: Epoch) -> Result<(), Illegal> {
-        self.current(epoch)?;
-        let State::Running(_) = self.agent.state else { return self.refuse() };
-        self.agent.state = State::Frozen(epoch);
-        self.note(Note::Frozen(epoch));
-        Ok(())
-    }
-
-    fn thawed(&mut self, epoch: Epoch) -> Result<(), Illegal> {
-        self.current(epoch)?;
-        match self.agent.state {
-            State::Frozen(_) => {
-                self.agent.state = State::Running(epoch);
-                self.note(Note::Thawed(epoch));
-                Ok(())
-            }
-            // Thawed for its stop, or never frozen: nothing changes.
-            State::Stopping { .. } | State::Running(_) => Ok(()),
-            State::Declared
-            | State::Starting(_)
-            | State::Hibernated(_)
-            | State::Backoff(_)
-            | State::Unobservable { .. }
-            | State::Stopped(_)
-            | State::Failed(_)
-            | State::Quarantined(_)
-            | State::Retired => self.refuse(),
-        }
     }
 
     fn backoff_elapsed(&mut self) -> Result<(), Illegal> {

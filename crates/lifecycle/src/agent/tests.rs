@@ -80,6 +80,8 @@ fn agent(state: State) -> Agent {
         desired: Desired::Running,
         policy: policy(RestartMode::Always),
         book: RestartBook::default(),
+        hold: None,
+        is_owed: false,
     }
 }
 
@@ -278,6 +280,7 @@ proptest! {
                     }
                     // A refusal changes nothing, by construction: the agent is not replaced.
                     Err(Illegal::Phase { phase }) => prop_assert_eq!(phase, agent.state().phase()),
+                    Err(Illegal::Held { kind }) => prop_assert!(false, "nothing holds it, not {kind:?}"),
                     Err(Illegal::StaleEpoch { found, .. }) => prop_assert_ne!(found, agent.state().epoch()),
                 },
                 // The daemon dies and comes back with what the record says.

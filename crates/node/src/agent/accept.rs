@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use edgeplane_store::{AppendError, Committed, MessageRow};
 use edgeplane_types::{
-    Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, SafeLabel, Timestamp,
+    Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, SafeLabel, ThreadId,
+    Timestamp,
 };
 use edgeplane_wire::rpc::RpcError;
 use tokio::sync::oneshot;
@@ -16,6 +17,7 @@ use crate::{
     admission::{self, Admitted},
     caller::Caller,
     record::{Draft, Origin, refused},
+    trace,
 };
 
 /// Messages that are made durable together.
@@ -27,6 +29,8 @@ pub(crate) struct Accepted {
     pub(crate) message_id: MessageId,
     pub(crate) receipts: Vec<Receipt>,
     pub(crate) duplicate: bool,
+    /// The number of the event that accepted it, where it was accepted just now.
+    pub(crate) seq: Option<u64>,
 }
 
 /// Who waits for a message to be accepted.
@@ -181,6 +185,11 @@ impl Actor {
         {
             return same_message(&known, &caller, &content).map(Prepared::Known);
         }
+        if let Some(id) = saying.message_id
+            && let Some(known) = self.shared.record.look_up(|reader| reader.message(&id))?
+        {
+            return self.same_turn(&known, &caller, (&content, saying.thread)).map(Prepared::Known);
+        }
         // What is decided must not wait for room: there was some when it was asked.
         if saying.ingress != Ingress::Action {
             self.check_room(counts)?;
@@ -188,9 +197,11 @@ impl Actor {
         }
         let now = self.shared.record.now();
         let mut draft = Draft::default();
+        let trace =
+            saying.trace.clone().unwrap_or_else(|| trace::own(&self.shared, &caller, &saying, causation));
         let (content_digest, content_bytes) = draft.body(content);
         let envelope = Envelope {
-            id: self.shared.record.mint().id(),
+            id: saying.message_id.unwrap_or_else(|| self.shared.record.mint().id()),
             target: self.identity.id,
             channel,
             ingress: saying.ingress,
@@ -200,7 +211,9 @@ impl Actor {
             topic: saying.topic,
             origin: saying.origin,
             rule: Some(rule),
-            thread: None,
+            thread: saying.thread,
+            into_turn: saying.into_turn,
+            fence: saying.message_id.map(|_chosen| self.fence()),
             reply_to: saying.reply_to,
             causation,
             hops,
@@ -208,11 +221,11 @@ impl Actor {
             priority: saying.priority,
             expires_at: saying.expires_in_ms.map(|ms| now.plus_millis(ms)),
             idempotency_key: saying.idempotency_key,
-            traceparent: None,
+            traceparent: Some(trace.traceparent.to_string()),
             content_digest,
             content_bytes,
         };
-        let origin = Origin::actor(actor);
+        let origin = Origin { trace: Some(trace), ..Origin::actor(actor) };
         for fact in along(envelope.id) {
             self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         }
@@ -232,7 +245,8 @@ impl Actor {
             self.arm_expiry();
         }
         let receipts = vec![Receipt { rung: Rung::Accepted, evidence: Evidence::Kernel, at }];
-        Ok(Accepted { message_id: new.row.envelope.id, receipts, duplicate: false })
+        let seq = its_own.map(|committed| committed.event.seq);
+        Ok(Accepted { message_id: new.row.envelope.id, receipts, duplicate: false, seq })
     }
 
     /// Refuses what would be one message too many.
@@ -249,7 +263,34 @@ impl Actor {
         Err(error.hint("wait until it has read some, or raise `spec.inbox.max`"))
     }
 
-    fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {
+    /// What a fence ends with where the sender chose the id: made when the content is there, so that its author
+    /// cannot have known it.
+    fn fence(&self) -> SafeLabel {
+        let mut chance = [0; 6];
+        self.shared.record.mint().entropy.fill(&mut chance);
+        SafeLabel::sanitized(&chance.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+
+    /// A message under an id that is used. Somebody else hears no more than that it is.
+    fn same_turn(
+        &self,
+        known: &MessageRow,
+        caller: &Caller,
+        (content, thread): (&[u8], Option<ThreadId>),
+    ) -> Result<Accepted, RpcError> {
+        let is_same = known.addressed == self.identity.id
+            && known.envelope.thread == thread
+            && caller.is_source(&known.envelope.source)
+            && known.envelope.content_digest == edgeplane_proof::digest(content).to_string();
+        if !is_same {
+            let what = format!("the id {} is used for something else", known.envelope.id);
+            return Err(RpcError::new(ErrorName::Conflict, what).hint("choose a new id for a new turn"));
+        }
+        let receipts = known.receipts.clone();
+        Ok(Accepted { message_id: known.envelope.id, receipts, duplicate: true, seq: None })
+    }
+
+    pub(super) fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {
         let (target, principal) = (self.identity.id, caller.principal.clone());
         self.shared.record.look_up(|reader| reader.message_by_idempotency(&target, &principal, key))
     }
@@ -293,5 +334,6 @@ fn same_message(known: &MessageRow, caller: &Caller, content: &[u8]) -> Result<A
         return Err(RpcError::new(ErrorName::IdempotencyMismatch, "the key was used for another message")
             .hint("use a new key for a new message"));
     }
-    Ok(Accepted { message_id: known.envelope.id, receipts: known.receipts.clone(), duplicate: true })
+    let receipts = known.receipts.clone();
+    Ok(Accepted { message_id: known.envelope.id, receipts, duplicate: true, seq: None })
 }

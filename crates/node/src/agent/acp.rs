@@ -4,7 +4,7 @@
 //! of the line are durable. So a daemon that takes over hears what its predecessor had not made durable once more, comes
 //! to the same lines, and the shim writes none of them twice. Facts of lines that come together become durable together.
 
-mod commands;
+pub(crate) mod commands;
 mod exec;
 mod files;
 mod items;
@@ -21,7 +21,7 @@ use edgeplane_driver::acp::{self, Act, Heard, Opened, Session, Wanted, Way};
 use edgeplane_lifecycle::Input;
 use edgeplane_manifest::{Driver, StateKind};
 use edgeplane_types::{
-    Activity, ActivityReport, Continuity, Epoch, Evidence, Fact, MessageId, SafeLabel, fact::Cause,
+    Activity, ActivityReport, Continuity, Envelope, Epoch, Evidence, Fact, SafeLabel, fact::Cause,
 };
 use edgeplane_wire::shim::{InputKind, ToShim};
 use tokio::time::Instant;
@@ -407,15 +407,20 @@ impl Actor {
     }
 
     /// The line that begins a message's turn; nothing where no session takes it.
-    pub(super) fn acp_prompt(&self, message_id: MessageId, text: &str) -> Option<Vec<u8>> {
+    pub(super) fn acp_prompt(
+        &self,
+        envelope: &Envelope,
+        history: Option<&str>,
+        text: &str,
+    ) -> Option<Vec<u8>> {
         let acp = self.acp()?;
         if let Some(of) = &acp.one_shots {
-            return Some(self.exec_prompt(of, message_id, text));
+            return Some(self.exec_prompt(of, envelope, (history, text)));
         }
         let session = acp.session.name()?;
         let first = self.first_words();
-        let texts: Vec<&str> = first.iter().map(String::as_str).chain([text]).collect();
-        Some(acp::prompt(session, message_id, &texts))
+        let texts: Vec<&str> = first.iter().map(String::as_str).chain(history).chain([text]).collect();
+        Some(acp::traced_prompt(session, envelope.id, &texts, envelope.handed_on()))
     }
 }
 

@@ -282,7 +282,9 @@ impl Actor {
             self.permission_decided(action.idempotency_key.as_deref(), resolution.outcome, option);
             return Ok(());
         }
-        let admitted = telling(teller, action, resolution)?;
+        let mut admitted = telling(teller, action, resolution)?;
+        // It belongs to the conversation in which it was asked.
+        admitted.saying.thread = self.thread_of(action.causation);
         let facts = |message_id| {
             outputs.iter().filter_map(|output| output.fact(action.id, Some(message_id))).collect()
         };
@@ -353,9 +355,9 @@ impl Actor {
     pub(super) fn cancel_actions(&self, draft: &mut Draft, origin: &Origin) {
         let id = self.identity.id;
         let by = match &origin.actor {
-            FactActor::Operator { name }
+            FactActor::Operator { name, .. }
             | FactActor::Agent { name, .. }
-            | FactActor::Service { name }
+            | FactActor::Service { name, .. }
             | FactActor::Unproven { name } => name,
             FactActor::Node { rule } => rule,
         };

@@ -154,6 +154,7 @@ impl Actor {
         }
         if self.is_structured() {
             self.recall_turns(epoch).await;
+            self.recall_interrupts(epoch).await;
         }
         self.note_unseen_start(epoch, &origin).await;
         self.recall_closing(epoch).await;

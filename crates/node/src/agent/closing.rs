@@ -10,7 +10,7 @@ use edgeplane_driver::native as lines;
 use edgeplane_lifecycle::{Input, State};
 use edgeplane_manifest::Driver;
 use edgeplane_types::{
-    Epoch, Fact,
+    Epoch, Fact, OverrideKind,
     fact::{Cause, ClosingReason, ToldBy},
 };
 use edgeplane_wire::shim::{InputKind, ToShim};
@@ -58,7 +58,7 @@ impl Actor {
         match input {
             Input::Hibernate(Cause::Task) | Input::Restart(Cause::Task) => Some(ClosingReason::Task),
             Input::Hibernate(_) => Some(ClosingReason::Idle),
-            Input::Stop(_) => Some(ClosingReason::Stop),
+            Input::Stop(_) | Input::Hold(Some(OverrideKind::Stop)) => Some(ClosingReason::Stop),
             // It does not answer as it should, or not at all.
             Input::Restart(Cause::Probe) => None,
             Input::Restart(Cause::Update) => Some(ClosingReason::Update),
@@ -66,6 +66,7 @@ impl Actor {
             Input::Retire if self.replicas.is_surplus => Some(ClosingReason::ScaleDown),
             Input::Retire => Some(ClosingReason::Retire),
             Input::Start(_)
+            | Input::Hold(_)
             | Input::Freeze
             | Input::Thaw
             | Input::Release

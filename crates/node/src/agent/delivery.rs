@@ -22,7 +22,7 @@ use edgeplane_wire::{
 };
 use tokio::time::Instant;
 
-use super::{Actor, turns::Turns};
+use super::{Actor, history, turns::Turns};
 use crate::{
     left_behind,
     profile::Profile,
@@ -44,6 +44,8 @@ pub(super) struct Delivery {
     /// sees it, so it is asked once.
     settled: Option<Epoch>,
     pub(super) retry_at: Option<Instant>,
+    /// A message that is on its way behind a history, and the lightest of what that quotes.
+    quoted: Option<(MessageId, Authority)>,
     /// A message that was just accepted into an empty inbox: what is next, without looking it up.
     pub(super) fresh: Option<Fresh>,
 }
@@ -112,9 +114,19 @@ impl Actor {
             if row.envelope.mode == DeliveryMode::Interrupt && self.is_busy_with_its_task() {
                 return Box::pin(self.end_task("a message interrupts its task")).await;
             }
+            if self.has_missed_its_turn(&row.envelope) {
+                if self.settle(missed(row.envelope.id)).await {
+                    continue;
+                }
+                return;
+            }
+            let is_apart = self.delivery.turns.is_apart(&row.envelope);
+            if is_apart && row.envelope.mode == DeliveryMode::Interrupt {
+                self.ask_for_end_of_running("a message of another thread interrupts it").await;
+            }
             let waits = match self.is_acp() {
-                true => self.acp_waits(waits_in_queue).await,
-                false => waits_in_queue && self.waits_for_turn(),
+                true => self.acp_waits(waits_in_queue || is_apart).await,
+                false => (waits_in_queue || is_apart) && self.waits_for_turn(is_apart),
             };
             if waits {
                 return;
@@ -139,6 +151,7 @@ impl Actor {
         let runs_on = self.life.desired() != Desired::Frozen;
         linked
             && runs_on
+            && self.hold_now().is_none()
             && matches!(self.life.state(), State::Running(_))
             && self.delivery.retry_at.is_none()
             && self.session_takes_messages()
@@ -163,7 +176,10 @@ impl Actor {
             self.enter(&envelope, &parts, attempt);
             return false;
         }
-        let bytes = self.as_input(&envelope, &parts, attempt);
+        let history = self.history_ahead(&envelope).await;
+        self.delivery.quoted = history.as_ref().map(|history| (message_id, history.lightest));
+        let history = history.as_ref().map(|history| history.text.as_str());
+        let bytes = self.as_input(history, &envelope, &parts, attempt);
         if bytes.is_empty() {
             // No session takes it yet.
             return false;
@@ -178,17 +194,24 @@ impl Actor {
     }
 
     /// What is written for a message. What ends the running turn is part of it: it is written with it or not at all.
-    fn as_input(&self, envelope: &Envelope, parts: &[Part], attempt: Attempt) -> Vec<u8> {
+    /// Ahead of it stands the history of its thread, where the program does not have that.
+    fn as_input(
+        &self,
+        history: Option<&str>,
+        envelope: &Envelope,
+        parts: &[Part],
+        attempt: Attempt,
+    ) -> Vec<u8> {
         let interrupts = envelope.mode == DeliveryMode::Interrupt;
         let (interrupt, message) = match &self.manifest.spec.driver {
             Driver::Native { .. } => {
                 let running = self.delivery.turns.running().filter(|_| interrupts);
                 let interrupt = running.map(|turn| native::turn_interrupt(turn, envelope.id));
-                (interrupt, native::deliver(envelope, parts, attempt, Bounds::NATIVE))
+                (interrupt, native::deliver_behind(history, envelope, parts, attempt, Bounds::NATIVE))
             }
             Driver::Acp { .. } | Driver::Exec { .. } => {
                 let text = render::render(envelope, parts, attempt, Bounds::NATIVE).text();
-                (None, self.acp_prompt(envelope.id, &text).unwrap_or_default())
+                (None, self.acp_prompt(envelope, history, &text).unwrap_or_default())
             }
             Driver::Terminal { comment, submit, interrupt, .. } => {
                 let typing = terminal::Typing {
@@ -274,13 +297,19 @@ impl Actor {
             // The program reads no more; its end is about to be known, and the message waits for the next epoch.
             InputOutcome::Closed | InputOutcome::Unknown => return,
         };
-        let injected = matches!(fact, Fact::MessageInjected { .. });
+        let mut facts = vec![fact];
+        if matches!(facts.first(), Some(Fact::MessageInjected { .. })) {
+            let quoted = self.delivery.quoted.take_if(|(of, _)| *of == message_id);
+            facts.extend(quoted.and_then(|(_, lightest)| history::heard(message_id, epoch, lightest)));
+        }
+        let injected = matches!(facts.first(), Some(Fact::MessageInjected { .. }));
         self.shared.failpoint("injected.before");
-        if self.settle([fact]).await {
+        if self.settle(facts).await {
             self.shared.failpoint("injected.after");
             if injected && self.is_structured() {
                 self.turn_began(message_id);
                 self.acp_turn_began(message_id);
+                self.interrupt_again(message_id).await;
             }
             self.delivery.in_flight = None;
             self.pump().await;
@@ -339,7 +368,13 @@ impl Actor {
         let mut written = Vec::new();
         for (row, mark) in self.marked_waiting(epoch).unwrap_or_default() {
             match mark {
-                Mark::Whole => written.push(injected(row.envelope.id, epoch)),
+                Mark::Whole => {
+                    written.push(injected(row.envelope.id, epoch));
+                    let history = self.history_ahead(&row.envelope).await;
+                    written.extend(
+                        history.and_then(|history| history::heard(row.envelope.id, epoch, history.lightest)),
+                    );
+                }
                 Mark::Begun => begun = Some(row),
             }
         }
@@ -386,6 +421,15 @@ impl Actor {
             }
         }
     }
+}
+
+/// A message that was to go into a turn that is over: it is nothing by itself.
+fn missed(message_id: MessageId) -> [Fact; 2] {
+    let reason = "the turn that it was to go into is over".to_owned();
+    [
+        Fact::MessageRejected { message_id, reason: reason.clone() },
+        Fact::MessageDropped { message_id, reason },
+    ]
 }
 
 /// Whether a crash left unknown, in this epoch or one before, whether the message was written.

@@ -77,6 +77,8 @@ impl Actor {
             Note::Thawed(epoch) => Fact::AgentThawed { epoch },
             Note::Unobservable(epoch) => Fact::AgentUnobservable { epoch, reason: why.to_owned() },
             Note::Quarantined(epoch) => Fact::AgentQuarantined { epoch, reason: why.to_owned() },
+            Note::Held { kind, resumes } => Fact::AgentHeld { kind, resumes },
+            Note::LetGo => Fact::AgentLetGo {},
             Note::Retired => Fact::AgentRetired { reason: why.to_owned() },
         }
     }

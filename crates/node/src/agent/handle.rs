@@ -5,10 +5,11 @@ use std::sync::Arc;
 use edgeplane_driver::hooks::HookKind;
 use edgeplane_manifest::Manifest;
 use edgeplane_store::ActionRow;
-use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase};
+use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId};
 use edgeplane_wire::{
     api::{
         agent::{AgentView, ChangeResult, RetirementPlan},
+        conversation::thread::ThreadRollbackParams,
         memory::{EntriesResult, Entry},
         report::{HookResult, ReportResult},
         terminal::{AttachParams, AttachResult, SnapshotResult},
@@ -18,8 +19,8 @@ use edgeplane_wire::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    Accepted, ActionRequest, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest, Report,
-    ScheduleRequest,
+    Accepted, ActionRequest, Begun, Deciding, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest,
+    Report, RolledBack, ScheduleRequest, ToBegin, TurnChanged, TurnRequest,
 };
 use crate::{admission::Admitted, outbound::Outbound, profile::Profile, record::Origin};
 
@@ -51,8 +52,14 @@ pub(crate) struct AgentHandle {
 #[derive(Debug)]
 pub(crate) enum Command {
     Life(LifeRequest, Origin, oneshot::Sender<Result<ChangeResult, RpcError>>),
+    /// What holds it has changed.
+    Hold(Origin, oneshot::Sender<Result<(), RpcError>>),
     Update(Declared, Origin, oneshot::Sender<Result<Generation, RpcError>>),
     Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
+    /// A command is to end: after how many milliseconds, and why.
+    Terminate(ProcessId, (u64, String), Origin, oneshot::Sender<Result<(), RpcError>>),
+    /// The grace of a command is over.
+    EndProcess(ProcessId),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),
     /// A replica has a message, or a replica of the set has changed.
     Balance,
@@ -62,6 +69,10 @@ pub(crate) enum Command {
     Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),
     DeadLetter(MessageId, LetterRequest, Origin, oneshot::Sender<Result<(), RpcError>>),
+    Begin(Box<ToBegin>, oneshot::Sender<Result<Begun, RpcError>>),
+    Turn(TurnRequest, Origin, oneshot::Sender<Result<TurnChanged, RpcError>>),
+    Decide(Deciding, Origin, oneshot::Sender<Result<(), RpcError>>),
+    RollBack(ThreadRollbackParams, Origin, oneshot::Sender<Result<RolledBack, RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Report(Epoch, Report, Origin, oneshot::Sender<Result<ReportResult, RpcError>>),
     Hook(Epoch, HookKind, serde_json::Value, Origin, oneshot::Sender<Result<HookResult, RpcError>>),

@@ -103,7 +103,7 @@ impl Actor {
     /// Wakes it if it rests and something waits for it.
     pub(super) async fn wake(&mut self) {
         let rests = matches!(self.life.state(), State::Hibernated(_));
-        if !rests || self.life.desired() != Desired::Hibernated {
+        if !rests || self.life.desired() != Desired::Hibernated || self.hold_now().is_some() {
             return;
         }
         let (id, lightest) = (self.identity.id, self.lightest());

@@ -16,7 +16,7 @@ use edgeplane_manifest::Driver;
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
     Activity, ActivityReport, Continuity, Epoch, ErrorName, EventId, Evidence, Fact, MessageId, Rung,
-    SafeLabel, Timestamp, TurnId,
+    SafeLabel, Timestamp,
 };
 use edgeplane_wire::{
     api::{agent::HooksView, report::HookResult},
@@ -270,7 +270,7 @@ impl Actor {
         let before = self.observed(epoch)?.into_iter().rev().map(|row| row.envelope.id);
         let ended: Vec<MessageId> = before.chain(noted.taken.iter().copied()).collect();
         let (output_digest, output_bytes) = noted.draft.body(output.into_bytes());
-        let turn_id: TurnId = self.shared.record.mint().id();
+        let turn_id = self.turn_id_of(ended.last().copied());
         let turn = Fact::TurnCompleted {
             turn_id,
             epoch,

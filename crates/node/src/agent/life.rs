@@ -71,6 +71,7 @@ impl Actor {
         request: LifeRequest,
         origin: Origin,
     ) -> Result<ChangeResult, RpcError> {
+        self.check_held(request.input)?;
         if self.is_set() {
             return self.set_request(request, origin).await;
         }
@@ -138,7 +139,13 @@ impl Actor {
     }
 
     /// Steps the machine, makes its notes durable, then acts.
-    pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
+    pub(super) async fn step(
+        &mut self,
+        ahead: Vec<Fact>,
+        input: Input,
+        origin: &Origin,
+        why: &str,
+    ) -> Result<(), RpcError> {
         let mut chance = [0; 2];
         self.shared.record.mint().entropy.fill(&mut chance);
         let context = Context {
@@ -147,7 +154,8 @@ impl Actor {
         };
         let step = self.life.step(input, context).map_err(|illegal| self.not_now(input, illegal))?;
         let generation = self.generation;
-        let first = self.taken(input, origin.clone(), step.actions, why);
+        let mut first = self.taken(input, origin.clone(), step.actions, why);
+        first.facts.splice(0..0, ahead);
         if first.actions.contains(&Action::ArmBackoff(0))
             && let Ok(next) = step.agent.step(Input::BackoffElapsed, context)
         {
@@ -228,9 +236,10 @@ impl Actor {
             return Ok(());
         }
         // Only what brings something new to life may be refused for want of space.
-        let brings_life = steps
-            .iter()
-            .any(|step| matches!(step.input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed));
+        let brings_life = steps.iter().any(|step| {
+            let input = step.input;
+            matches!(input, Input::Start(_) | Input::Restart(_) | Input::BackoffElapsed | Input::Hold(None))
+        });
         let draft = if brings_life { draft } else { draft.critical() };
         self.shared.record.commit(draft).await.map(drop)
     }
@@ -242,6 +251,7 @@ impl Actor {
             Illegal::StaleEpoch { .. } => {
                 RpcError::new(ErrorName::Fenced, format!("agent `{name}`: {illegal}"))
             }
+            Illegal::Held { .. } => return self.held_error(),
             Illegal::Phase { .. } => {
                 RpcError::new(ErrorName::InvalidState, format!("agent `{name}` cannot do that: {illegal}"))
             }
@@ -282,6 +292,7 @@ impl Actor {
                 Fact::AgentStopped {} => Box::pin(self.wake()).await,
                 Fact::AgentAdopted { frozen: false, .. }
                 | Fact::AgentThawed { .. }
+                | Fact::AgentLetGo {}
                 | Fact::AgentDesired { desired: Desired::Running, .. } => self.pump().await,
                 _ => {}
             }

@@ -13,7 +13,7 @@ use edgeplane_driver::{
 use edgeplane_store::AppendError;
 use edgeplane_substrate::Place;
 use edgeplane_types::{
-    Activity, ActivityReport, Epoch, Evidence, Fact, SafeLabel, TurnId,
+    Activity, ActivityReport, Epoch, Evidence, Fact, SafeLabel,
     fact::{Actor as FactActor, Consumed},
 };
 use edgeplane_wire::{
@@ -67,6 +67,7 @@ impl Actor {
             },
             cause: None,
             consumed: Some(Consumed { epoch, offset: end }),
+            trace: None,
         }
     }
 
@@ -128,7 +129,7 @@ impl Actor {
                 let origin = self.native_origin(epoch, end);
                 let mut draft = Draft::default();
                 let (output_digest, output_bytes) = draft.body(bounded(output).into_bytes());
-                let turn_id: TurnId = self.shared.record.mint().id();
+                let turn_id = self.turn_id_of(message_id);
                 let stream = self.stream();
                 let turn = Fact::TurnCompleted {
                     turn_id,

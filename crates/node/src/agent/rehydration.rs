@@ -9,7 +9,7 @@ use edgeplane_driver::render::{
 use edgeplane_manifest::{Driver, Notice, OpenTurn as Rule, StateKind};
 use edgeplane_store::{CommittedEvent, MessageRow, ReadError, Reader, StoredBody};
 use edgeplane_types::{
-    AgentId, Authority, Continuity, Epoch, Fact, MessageId, Part, Rung, SafeLabel, fact::Cause,
+    AgentId, Authority, Continuity, Epoch, Fact, MessageId, Part, Rung, SafeLabel, TurnId, fact::Cause,
     life::ExitStatus,
 };
 
@@ -26,7 +26,7 @@ const ITEMS_MAX: usize = 20;
 const OPEN_MAX: usize = 64;
 
 /// One thing that was said before.
-enum Said {
+pub(super) enum Said {
     Message { id: MessageId, rendered: Rendered },
     Turn { message_id: Option<MessageId>, text: String },
     Besides { kind: SafeLabel, text: String },
@@ -135,7 +135,11 @@ impl Actor {
         };
         let injected =
             |row: &MessageRow| row.receipts.iter().filter(|receipt| receipt.rung == Rung::Injected).count();
-        for row in open.iter().filter(|row| !row.waiting && injected(row) <= 1) {
+        let survives = |row: &MessageRow| {
+            let turn = TurnId::from_bytes(*row.envelope.id.as_bytes());
+            matches!(self.shared.record.look_up(|reader| reader.removed_turn(&turn)), Ok(None))
+        };
+        for row in open.iter().filter(|row| !row.waiting && injected(row) <= 1 && survives(row)) {
             let fact = Fact::MessageRequeued { message_id: row.envelope.id };
             self.shared.record.add(draft, self.stream(), &Origin::node("open-turn"), fact);
         }
@@ -177,6 +181,7 @@ fn past(
             break;
         }
         match fact {
+            fact if is_removed(reader, fact)? => {}
             Fact::MessageInjected { message_id, epoch: of, .. } if *of < epoch => {
                 // One that was delivered twice was said once.
                 let fresh = seen.insert(*message_id);
@@ -203,7 +208,13 @@ fn past(
         Some(last) => open_messages(reader, (agent, last), events)?,
         None => Vec::new(),
     };
-    let dropped = open.first().map(|row| (row.envelope.id, LeftOpen::Dropped));
+    let mut open_still = Vec::new();
+    for row in open {
+        if reader.removed_turn(&TurnId::from_bytes(*row.envelope.id.as_bytes()))?.is_none() {
+            open_still.push(row);
+        }
+    }
+    let dropped = open_still.first().map(|row| (row.envelope.id, LeftOpen::Dropped));
     let open_turn = retried.map(|id| (id, LeftOpen::Retried)).or(dropped);
     let waiting = reader.next_deliverable(agent, lightest, WAITING_SHOWN_MAX)?;
     Ok(Past {
@@ -216,8 +227,23 @@ fn past(
     })
 }
 
+/// Whether something was said in a turn that was rolled back.
+fn is_removed(reader: &Reader, fact: &Fact) -> Result<bool, ReadError> {
+    let (Fact::MessageInjected { message_id: of, .. }
+    | Fact::TurnCompleted { message_id: Some(of), .. }
+    | Fact::ItemReported { message_id: Some(of), .. }) = fact
+    else {
+        return Ok(false);
+    };
+    let turn = match reader.message(of)?.and_then(|row| row.envelope.into_turn) {
+        Some(into) => into,
+        None => TurnId::from_bytes(*of.as_bytes()),
+    };
+    Ok(reader.removed_turn(&turn)?.is_some())
+}
+
 /// A message as its session saw it; nothing if its content was erased since.
-fn said(reader: &Reader, row: &MessageRow, bounds: Bounds) -> Result<Option<Said>, ReadError> {
+pub(super) fn said(reader: &Reader, row: &MessageRow, bounds: Bounds) -> Result<Option<Said>, ReadError> {
     let Some(content) = text(reader, &row.envelope.content_digest)? else { return Ok(None) };
     let Ok(parts) = serde_json::from_str::<Vec<Part>>(&content) else { return Ok(None) };
     let times = |rung| row.receipts.iter().filter(|receipt| receipt.rung == rung).count();
@@ -227,7 +253,7 @@ fn said(reader: &Reader, row: &MessageRow, bounds: Bounds) -> Result<Option<Said
     Ok(Some(Said::Message { id: row.envelope.id, rendered }))
 }
 
-fn text(reader: &Reader, digest: &str) -> Result<Option<String>, ReadError> {
+pub(super) fn text(reader: &Reader, digest: &str) -> Result<Option<String>, ReadError> {
     let Ok(digest) = digest.parse() else { return Ok(None) };
     Ok(match reader.body(&digest)? {
         Some(StoredBody::Bytes(bytes)) => Some(String::from_utf8_lossy(&bytes).into_owned()),

@@ -108,7 +108,7 @@ impl Actor {
 
     /// Whether it is a replica that could begin a task now.
     pub(super) fn is_free(&self) -> bool {
-        if self.identity.set.is_none() {
+        if self.identity.set.is_none() || self.hold_now().is_some() {
             return false;
         }
         let id = self.identity.id;

@@ -231,7 +231,7 @@ impl Actor {
         let mut id = [0; 16];
         self.shared.record.mint().entropy.fill(&mut id);
         let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) else {
-            return Err(RpcError::new(ErrorName::InvalidState, "the epoch is over"));
+            return Err(RpcError::new(ErrorName::Unavailable, "the shim of the agent cannot be reached now"));
         };
         if link.waiting() > KEYS_WAITING_MAX {
             return Err(RpcError::new(ErrorName::Backpressure, "the agent does not read what is typed"));

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use edgeplane_types::{DeliveryMode, Epoch, Fact, MessageId, Rung};
+use edgeplane_types::{DeliveryMode, Envelope, Epoch, Fact, MessageId, Rung, ThreadId};
 use tokio::time::Instant;
 
 use super::{Actor, rehydration};
@@ -20,6 +20,8 @@ const QUIET_MAX: Duration = Duration::from_secs(600);
 pub(super) struct Turns {
     /// The message that began the running turn, and since when it runs.
     running: Option<(MessageId, Instant)>,
+    /// The thread that the running turn belongs to, if that is not the agent's first one.
+    thread: Option<ThreadId>,
     /// Whether the program has said in this epoch that a turn was over.
     says_ends: bool,
     /// A message whose turn was over before it was known to be injected.
@@ -36,11 +38,17 @@ impl Turns {
         self.running.map(|(message_id, _)| message_id)
     }
 
+    /// Whether the running turn belongs to another thread than a message.
+    pub(super) fn is_apart(&self, envelope: &Envelope) -> bool {
+        self.running.is_some() && self.thread != envelope.thread
+    }
+
     /// A message was injected. One that steers belongs to the turn that runs.
-    fn began(&mut self, message_id: MessageId, mode: DeliveryMode) {
+    fn began(&mut self, envelope: &Envelope) {
         self.was_given = true;
-        if self.running.is_none() || mode != DeliveryMode::Steer {
-            self.running = Some((message_id, Instant::now()));
+        if self.running.is_none() || envelope.mode != DeliveryMode::Steer {
+            self.running = Some((envelope.id, Instant::now()));
+            self.thread = envelope.thread;
         }
     }
 
@@ -63,9 +71,15 @@ impl Turns {
 }
 
 impl Actor {
-    /// Whether a queued message must wait for the end of a turn; if so, its end is looked for.
-    pub(super) fn waits_for_turn(&mut self) -> bool {
-        let tells = self.delivery.turns.says_ends || self.manifest.spec.offers.interruption || self.forgets();
+    /// Whether its native program is known to say when a turn is over.
+    pub(super) fn tells_ends(&self) -> bool {
+        self.delivery.turns.says_ends || self.manifest.spec.offers.interruption || self.forgets()
+    }
+
+    /// Whether a queued message must wait for the end of a turn; if so, its end is looked for. Turns of two threads
+    /// never overlap, whatever the program says of their ends.
+    pub(super) fn waits_for_turn(&mut self, is_apart: bool) -> bool {
+        let tells = self.tells_ends() || is_apart;
         let waits = self.is_native() && tells && self.delivery.turns.running.is_some();
         self.delivery.turns.holds_up = waits;
         waits
@@ -109,7 +123,7 @@ impl Actor {
             return;
         }
         self.health.turn_began(message_id);
-        self.delivery.turns.began(message_id, row.envelope.mode);
+        self.delivery.turns.began(&row.envelope);
     }
 
     /// A native program says that a turn is over.
@@ -138,6 +152,7 @@ impl Actor {
         let began = open.iter().rfind(|row| row.envelope.mode != DeliveryMode::Steer).or(open.first());
         if let Some(row) = began {
             self.delivery.turns.running = Some((row.envelope.id, Instant::now()));
+            self.delivery.turns.thread = row.envelope.thread;
         }
     }
 }

@@ -41,6 +41,8 @@ impl Actor {
         self.life.set_policy(super::policy(&manifest));
         self.manifest = manifest;
         self.show_profile();
+        // Its labels may be others, and so what covers it.
+        self.look_at_holds(origin).await?;
         if self.live.is_none() {
             self.observed_generation = generation;
         }

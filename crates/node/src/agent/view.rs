@@ -70,6 +70,7 @@ impl Actor {
             output_bytes: live.map_or(self.last_output_bytes, |live| live.head),
             healthy: self.healthy,
             hooks: self.hooks_view(),
+            overrides: self.overrides().iter().map(|row| crate::overrides::mark(row)).collect(),
             identities: self.identities()?,
             replicas: self.replicas_now(),
             set: self.set_name(),
@@ -106,6 +107,9 @@ impl Actor {
     }
 
     fn reason_now(&self, state: State) -> Option<String> {
+        if let Some(why) = self.held_reason().filter(|_| state != State::Retired) {
+            return Some(why);
+        }
         match state.phase() {
             Phase::Running => match self.acp().and_then(|acp| acp.failure()) {
                 Some(why) => Some(why.to_owned()),

@@ -50,7 +50,8 @@ fn output_line(attachment: &str, offset: u64, bytes: &[u8], resynchronised: bool
 }
 
 fn state_line(id: &str, state: &str, reason: &str) -> Vec<u8> {
-    let state = StreamState { id: id.to_owned(), state: state.to_owned(), reason: Some(reason.to_owned()) };
+    let (id, state, reason) = (id.to_owned(), state.to_owned(), Some(reason.to_owned()));
+    let state = StreamState { id, state, reason, repaired: None };
     rpc::notification("stream/state", state)
 }
 

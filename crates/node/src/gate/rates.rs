@@ -27,14 +27,14 @@ struct Bucket {
 }
 
 impl Rates {
-    /// Takes one from the bucket of a pair; false if it is empty.
-    pub(super) fn take(&mut self, pair: Pair, rate: Rate, now_ms: u64) -> bool {
+    /// Takes one from the bucket of a pair; if it is empty, after how many milliseconds there is one again.
+    pub(super) fn take(&mut self, pair: Pair, rate: Rate, now_ms: u64) -> Result<(), u64> {
         if self.buckets.len() >= PAIRS_MAX && !self.buckets.contains_key(&pair) {
             self.buckets.retain(|_, bucket| !bucket.is_full(now_ms));
         }
         if self.buckets.len() >= PAIRS_MAX && !self.buckets.contains_key(&pair) {
             // So many different pairs at once are a flood; what cannot be counted is not let through.
-            return false;
+            return Err(rate.window_ms());
         }
         let bucket = self.buckets.entry(pair).or_insert_with(|| Bucket::full(rate, now_ms));
         if bucket.rate != rate {
@@ -64,15 +64,19 @@ impl Bucket {
         self.level(now_ms) == Self::room(self.rate)
     }
 
-    fn take(&mut self, now_ms: u64) -> bool {
+    fn take(&mut self, now_ms: u64) -> Result<(), u64> {
         self.left = self.level(now_ms);
         self.at_ms = now_ms;
         match self.left.checked_sub(u128::from(self.rate.window_ms())) {
             Some(left) => {
                 self.left = left;
-                true
+                Ok(())
             }
-            None => false,
+            None => {
+                let missing = u128::from(self.rate.window_ms()).saturating_sub(self.left);
+                let wait = missing.div_ceil(u128::from(self.rate.count()).max(1));
+                Err(u64::try_from(wait).unwrap_or(u64::MAX))
+            }
         }
     }
 }
@@ -90,13 +94,13 @@ mod tests {
     fn bucket_gives_its_count_at_once_and_then_as_time_passes() {
         let rate: Rate = "3/min".parse().unwrap();
         let mut rates = Rates::default();
-        let taken = (0..5).filter(|_| rates.take(pair(1), rate, 0)).count();
+        let taken = (0..5).filter(|_| rates.take(pair(1), rate, 0).is_ok()).count();
         assert_eq!(taken, 3);
-        assert!(!rates.take(pair(1), rate, 19_999), "a third of the window is not over");
-        assert!(rates.take(pair(1), rate, 20_000));
-        assert!(!rates.take(pair(1), rate, 20_001));
-        assert!(rates.take(pair(2), rate, 20_001), "another pair has its own");
-        let after_a_day = (0..10).filter(|_| rates.take(pair(1), rate, 86_400_000)).count();
+        assert_eq!(rates.take(pair(1), rate, 19_999), Err(1), "a third of the window is not over");
+        assert_eq!(rates.take(pair(1), rate, 20_000), Ok(()));
+        assert_eq!(rates.take(pair(1), rate, 20_001), Err(19_999));
+        assert_eq!(rates.take(pair(2), rate, 20_001), Ok(()), "another pair has its own");
+        let after_a_day = (0..10).filter(|_| rates.take(pair(1), rate, 86_400_000).is_ok()).count();
         assert_eq!(after_a_day, 3, "it never holds more than its count");
     }
 
@@ -105,10 +109,10 @@ mod tests {
         let rate: Rate = "1/s".parse().unwrap();
         let mut rates = Rates::default();
         for number in 0..u64::try_from(PAIRS_MAX).unwrap() {
-            assert!(rates.take(pair(number), rate, 0));
+            assert!(rates.take(pair(number), rate, 0).is_ok());
         }
-        assert!(!rates.take(pair(u64::MAX), rate, 500), "what cannot be counted does not pass");
-        assert!(rates.take(pair(u64::MAX), rate, 1_000));
+        assert!(rates.take(pair(u64::MAX), rate, 500).is_err(), "what cannot be counted does not pass");
+        assert!(rates.take(pair(u64::MAX), rate, 1_000).is_ok());
         assert!(rates.buckets.len() < 10);
     }
 }

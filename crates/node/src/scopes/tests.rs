@@ -9,11 +9,92 @@ use super::*;
 
 const MESSAGE: &str = "msg_01890000-0000-7000-8000-000000000002";
 
+const PROCESS: &str = "prc_01890000-0000-7000-8000-000000000002";
+
+const OVERRIDE: &str = "ovr_01890000-0000-7000-8000-000000000002";
+const TURN: &str = "trn_01890000-0000-7000-8000-000000000002";
+
 /// Methods of one shape of parameters, and the need of each: `-` nothing, `!` no token is enough.
 type Row = (Value, &'static str, &'static [&'static str]);
 
 fn table() -> Vec<Row> {
-    changing().into_iter().chain(reading()).collect()
+    changing()
+        .into_iter()
+        .chain(keeping())
+        .chain(reading())
+        .chain(reading_whatever_one_may_see())
+        .chain(conversations())
+        .collect()
+}
+
+fn conversations() -> Vec<Row> {
+    let words = || json!([{ "type": "text", "text": "x" }]);
+    let thread = || json!({ "thread_id": TURN.replace("trn", "thr") });
+    let session = || json!({ "session_id": TURN.replace("trn", "ses") });
+    let output = json!({ "output_id": TURN.replace("trn", "out") });
+    let hand_over = json!({ "output_id": output["output_id"], "destination": { "to": "caller" } });
+    vec![
+        (json!({ "agent": "a", "input": words() }), "signal", &["conversation/turn.start"]),
+        (json!({ "turn_id": TURN, "input": words() }), "signal", &["conversation/turn.steer"]),
+        (hand_over, "signal", &["conversation/delivery.create"]),
+        (json!({ "delivery_id": TURN.replace("trn", "dlv") }), "signal", &["conversation/delivery.ack"]),
+        (
+            json!({ "agent": "a" }),
+            "supervise",
+            &["conversation/session.create", "conversation/thread.create"],
+        ),
+        (session(), "supervise", &["conversation/session.archive"]),
+        (
+            thread(),
+            "supervise",
+            &[
+                "conversation/thread.update",
+                "conversation/thread.archive",
+                "conversation/thread.fork",
+                "conversation/thread.rollback",
+            ],
+        ),
+        (
+            json!({ "turn_id": TURN }),
+            "supervise",
+            &["conversation/turn.interrupt", "conversation/queue.remove", "conversation/queue.promote"],
+        ),
+        (session(), "read", &["conversation/session.get"]),
+        (
+            json!({ "agent": "a" }),
+            "read",
+            &[
+                "conversation/session.list",
+                "conversation/thread.get",
+                "conversation/thread.list",
+                "conversation/thread.read",
+                "conversation/thread.resume",
+                "conversation/turn.list",
+                "conversation/queue.list",
+                "conversation/output.list",
+                "conversation/delivery.list",
+            ],
+        ),
+        (json!({ "turn_id": TURN }), "read", &["conversation/turn.get", "conversation/item.list"]),
+        (output, "read", &["conversation/output.get"]),
+    ]
+}
+
+fn keeping() -> Vec<Row> {
+    vec![
+        (
+            json!({ "agent": "a", "name": "s" }),
+            "supervise",
+            &[
+                "runtime/schedule.run",
+                "runtime/schedule.pause",
+                "runtime/schedule.resume",
+                "runtime/schedule.remove",
+            ],
+        ),
+        (json!({ "agent": "a", "key": "k", "value": 1 }), "supervise", &["memory/entry.put"]),
+        (json!({ "agent": "a", "key": "k" }), "supervise", &["memory/entry.delete"]),
+    ]
 }
 
 fn changing() -> Vec<Row> {
@@ -21,11 +102,16 @@ fn changing() -> Vec<Row> {
     let words = || json!([{ "type": "text", "text": "x" }]);
     let action = json!({ "action_id": "act_01890000-0000-7000-8000-000000000002" });
     let message = || json!({ "message_id": MESSAGE });
-    let schedule = || json!({ "agent": "a", "name": "s" });
     let decide =
         json!({ "action_id": action["action_id"], "verdict": { "verdict": "approve" }, "digest": "00" });
     vec![
         (json!({}), "-", &["core/initialize", "core/describe", "core/health"]),
+        (json!({ "request_id": "r" }), "-", &["core/cancel"]),
+        (
+            json!({ "fingerprint": "00", "principal": "p", "kind": "service", "scopes": [] }),
+            "!",
+            &["security/certificate.add"],
+        ),
         (json!({}), "!", &["runtime/node.stop", "security/key.rotate", "policy/rule.reload"]),
         (json!({ "principal": "p", "kind": "service", "scopes": [] }), "!", &["security/token.create"]),
         (json!({ "token_id": "tok_01890000-0000-7000-8000-000000000002" }), "!", &["security/token.revoke"]),
@@ -39,7 +125,7 @@ fn changing() -> Vec<Row> {
         (json!({ "attachment": "x", "cols": 80, "rows": 24 }), "attach", &["runtime/agent.resize"]),
         (json!({ "agent": "a", "control": true }), "control", &["runtime/agent.attach"]),
         (json!({ "attachment": "x", "data": "" }), "control", &["runtime/agent.write"]),
-        (decide, "approve", &["runtime/action.decide"]),
+        (decide, "approve", &["conversation/action.respond"]),
         (
             agent(),
             "supervise",
@@ -56,25 +142,22 @@ fn changing() -> Vec<Row> {
             ],
         ),
         (json!({ "documents": [] }), "supervise", &["runtime/agent.apply"]),
+        (json!({}), "supervise", &["stream/projection.rebuild"]),
+        (
+            json!({ "scope": { "node": true }, "kind": "stop", "reason": "x" }),
+            "supervise",
+            &["runtime/override.apply"],
+        ),
+        (json!({ "scope": { "agent": "a" } }), "supervise", &["evidence/pack.export"]),
+        (json!({ "process_id": PROCESS }), "supervise", &["runtime/process.terminate"]),
+        (json!({ "override_id": OVERRIDE, "reason": "x" }), "supervise", &["runtime/override.lift"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),
         (json!({ "activity": "working" }), "supervise", &["runtime/status.report"]),
         (json!({ "kind": "codex", "report": {} }), "supervise", &["runtime/hook.report"]),
         (message(), "supervise", &["runtime/dead_letter.replay", "runtime/dead_letter.drop"]),
-        (json!({ "kind": "question", "prompt": "x" }), "supervise", &["runtime/action.open"]),
-        (action, "supervise", &["runtime/action.cancel"]),
-        (
-            schedule(),
-            "supervise",
-            &[
-                "runtime/schedule.run",
-                "runtime/schedule.pause",
-                "runtime/schedule.resume",
-                "runtime/schedule.remove",
-            ],
-        ),
-        (json!({ "agent": "a", "key": "k", "value": 1 }), "supervise", &["memory/entry.put"]),
-        (json!({ "agent": "a", "key": "k" }), "supervise", &["memory/entry.delete"]),
+        (json!({ "kind": "question", "prompt": "x" }), "supervise", &["conversation/action.open"]),
+        (action, "supervise", &["conversation/action.cancel"]),
     ]
 }
 
@@ -91,6 +174,8 @@ fn reading() -> Vec<Row> {
             &[
                 "runtime/agent.get",
                 "runtime/retirement.plan",
+                "runtime/process.list",
+                "runtime/environment.get",
                 "runtime/epoch.list",
                 "runtime/inbox.list",
                 "runtime/transcript.read",
@@ -98,37 +183,60 @@ fn reading() -> Vec<Row> {
             ],
         ),
         (json!({ "agent": "a", "phases": ["running"], "timeout_ms": 1 }), "read", &["runtime/agent.wait"]),
-        (message(), "read", &["runtime/message.get", "runtime/message.verify"]),
+        (
+            message(),
+            "read",
+            &["runtime/message.get", "runtime/message.verify", "observe/trace.get", "observe/trace.explain"],
+        ),
+        (json!({ "process_id": PROCESS }), "read", &["runtime/process.get"]),
+        (
+            json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" }),
+            "read",
+            &["evidence/replay.export"],
+        ),
+        (json!({ "host": "h" }), "read", &["runtime/host.get"]),
+        (json!({ "override_id": OVERRIDE }), "read", &["runtime/override.get"]),
         (json!({ "message_ids": [MESSAGE] }), "read", &["runtime/message.sign"]),
-        (action, "read", &["runtime/action.get"]),
+        (action, "read", &["conversation/action.get"]),
         (json!({ "to": "a" }), "read", &["policy/decision.explain"]),
         (json!({ "files": [] }), "read", &["policy/rule.check"]),
         (schedule, "read", &["runtime/schedule.history"]),
         (
-            json!({}),
-            "read",
-            &[
-                "runtime/node.status",
-                "runtime/agent.list",
-                "runtime/dead_letter.list",
-                "runtime/action.list",
-                "runtime/schedule.list",
-                "runtime/adapter.list",
-                "policy/rule.list",
-                "security/token.list",
-                "security/token.epoch",
-                "security/key.list",
-                "stream/read",
-                "stream/subscribe",
-                "evidence/audit.verify",
-            ],
-        ),
-        (
             json!({ "subscription_id": "sub_01890000-0000-7000-8000-000000000002" }),
             "read",
-            &["stream/unsubscribe"],
+            &["stream/unsubscribe", "stream/ack", "observe/tap.close"],
         ),
+        (json!({ "projection": "p" }), "read", &["stream/projection.get"]),
     ]
+}
+
+fn reading_whatever_one_may_see() -> Vec<Row> {
+    vec![(
+        json!({}),
+        "read",
+        &[
+            "runtime/node.status",
+            "runtime/agent.list",
+            "runtime/dead_letter.list",
+            "conversation/action.list",
+            "runtime/schedule.list",
+            "runtime/adapter.list",
+            "runtime/override.list",
+            "runtime/host.list",
+            "policy/rule.list",
+            "security/token.list",
+            "security/token.epoch",
+            "security/key.list",
+            "stream/replay",
+            "stream/subscribe",
+            "stream/status",
+            "stream/projection.list",
+            "stream/projection.verify",
+            "observe/tap.open",
+            "evidence/audit.verify",
+            "evidence/gap.list",
+        ],
+    )]
 }
 
 fn word(need: Need) -> String {

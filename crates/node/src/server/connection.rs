@@ -1,14 +1,17 @@
 //! One connection: a reader of lines, a writer of lines, and what must be closed with it.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use edgeplane_types::ErrorName;
+use edgeplane_types::{ErrorName, SubscriptionId};
 use edgeplane_wire::{
-    api::terminal::{ResizeParams, WriteParams},
-    catalogue::Request,
+    api::{
+        stream::DAEMON_ENDS,
+        terminal::{ResizeParams, WriteParams},
+    },
+    catalogue::{Call as _, CoreCancel, Request},
     rpc::{self, Incoming, LINE_BYTES_MAX, RpcError},
 };
 use serde_json::Value;
@@ -18,11 +21,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Session, dispatch, token};
+use super::{Session, call, dispatch, subscription::Subscription, token};
 use crate::{
     agent::{AgentHandle, Command},
     caller::Caller,
     outbound::{Outbound, Waiting},
+    projections::Reading,
     shared::Shared,
 };
 
@@ -36,14 +40,23 @@ const LIST_WEIGHT: u32 = 8;
 /// Lines that are written with one call.
 const LINES_AT_ONCE: usize = 64;
 
+/// Subscriptions of one connection; more are refused. A program with more targets follows the node's own stream.
+const SUBSCRIPTIONS_MAX: usize = 1_024;
+
 /// Room for a line that a connection keeps between two.
 const LINE_BYTES_KEPT: usize = 64 << 10;
+
+/// Why what a connection had opened ends with it. Nobody is there to be told.
+pub(super) const HANGS_UP: &str = "the connection ended";
 
 /// What a connection has opened and must close.
 #[derive(Debug, Default)]
 pub(crate) struct Opened {
     attachments: Mutex<HashMap<String, AgentHandle>>,
-    subscriptions: Mutex<HashMap<String, CancellationToken>>,
+    subscriptions: Mutex<BTreeMap<SubscriptionId, Arc<Subscription>>>,
+    taps: Mutex<HashMap<SubscriptionId, CancellationToken>>,
+    /// Where the last reading of a folded projection stopped: folding it again for each page would cost more with each.
+    reading: Mutex<Option<Reading>>,
 }
 
 impl Opened {
@@ -60,18 +73,61 @@ impl Opened {
         known.ok_or_else(|| RpcError::new(ErrorName::NotFound, "no such attachment on this connection"))
     }
 
-    pub(super) fn subscribed(&self, id: String, token: CancellationToken) {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, token);
+    /// Takes the last reading, if it goes on where somebody wants to.
+    pub(super) fn take_reading(&self, is_it: impl Fn(&Reading) -> bool) -> Option<Reading> {
+        let mut kept = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.take_if(|reading| is_it(reading))
     }
 
-    pub(super) fn unsubscribe(&self, id: &str) -> bool {
-        let token = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-        token.inspect(CancellationToken::cancel).is_some()
+    pub(super) fn keep_reading(&self, reading: Reading) {
+        *self.reading.lock().unwrap_or_else(PoisonError::into_inner) = Some(reading);
     }
 
-    pub(super) fn close(&self) {
-        for (_, token) in self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).drain() {
-            token.cancel();
+    /// Notes a subscription, unless there are as many as a connection may have.
+    pub(super) fn subscribed(&self, subscription: Arc<Subscription>) -> bool {
+        let mut all = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= SUBSCRIPTIONS_MAX {
+            return false;
+        }
+        all.insert(subscription.id, subscription);
+        true
+    }
+
+    /// Notes a tap, unless there are as many as a connection may have.
+    pub(super) fn tapped(&self, id: SubscriptionId, until: CancellationToken) -> bool {
+        let mut all = self.taps.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= SUBSCRIPTIONS_MAX {
+            return false;
+        }
+        all.insert(id, until);
+        true
+    }
+
+    /// Ends a tap, if there is one.
+    pub(super) fn untapped(&self, id: &SubscriptionId) -> bool {
+        let until = self.taps.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        until.inspect(CancellationToken::cancel).is_some()
+    }
+
+    pub(super) fn unsubscribed(&self, id: &SubscriptionId) -> Option<Arc<Subscription>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+
+    pub(super) fn subscription(&self, id: &SubscriptionId) -> Option<Arc<Subscription>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Every subscription, oldest first.
+    pub(super) fn all_subscriptions(&self) -> Vec<Arc<Subscription>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Ends everything, with the reason that subscribers are told.
+    pub(super) fn close(&self, why: &str) {
+        let all = std::mem::take(&mut *self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner));
+        all.values().for_each(|subscription| subscription.end(why));
+        for (_, until) in self.taps.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            until.cancel();
         }
         for (attachment, agent) in self.attachments.lock().unwrap_or_else(PoisonError::into_inner).drain() {
             // An engine that is too busy to hear it now finds the connection gone by itself.
@@ -93,16 +149,18 @@ where
         outbound,
         opened: Arc::default(),
         effect: Arc::default(),
+        answered: CancellationToken::new(),
+        replayed: Arc::default(),
     };
     shared.tasks.spawn(write_lines(Arc::clone(shared), writer, lines));
     shared.tasks.spawn(async move {
         let stopping = session.shared.stopping.clone();
-        tokio::select! {
-            () = stopping.cancelled() => {}
-            () = read_lines(reader, session.clone()) => {}
-        }
+        let why = tokio::select! {
+            () = stopping.cancelled() => DAEMON_ENDS,
+            () = read_lines(reader, session.clone()) => HANGS_UP,
+        };
         session.outbound.end();
-        session.opened.close();
+        session.opened.close(why);
     });
 }
 
@@ -115,9 +173,9 @@ async fn write_lines(
     while lines.recv_many(&mut batch, LINES_AT_ONCE).await > 0 {
         shared.failpoint("answer.before");
         let written = match batch.as_slice() {
-            [waiting] => writer.write_all(&waiting.line).await,
+            [Waiting { line, .. }] if line.parts()[1].is_empty() => writer.write_all(line.parts()[0]).await,
             several => {
-                let lines: Vec<&[u8]> = several.iter().map(|waiting| waiting.line.as_slice()).collect();
+                let lines: Vec<&[u8]> = several.iter().flat_map(|waiting| waiting.line.parts()).collect();
                 writer.write_all(&lines.concat()).await
             }
         };
@@ -132,7 +190,7 @@ async fn write_lines(
 /// `session` is a copy: who its caller is changes with the tokens that are shown.
 async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
     let seen = session.caller.clone();
-    let mut watch = None;
+    let mut watch = token::keep_watch(&session);
     let mut reader = BufReader::with_capacity(16 << 10, reader);
     let working = Arc::new(Semaphore::new(REQUESTS_AT_ONCE));
     let mut line = Vec::new();
@@ -152,7 +210,7 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
             Ok(Incoming::Notification { method, params }) => notification(&session, &method, params).await,
             Ok(Incoming::Request { id, method, params }) if token::is_shown(&method, &params) => {
                 // Done before the next line is read: whatever follows is said by the token's bearer.
-                let answer = match token::show(&mut session, &seen, &mut watch, params) {
+                let answer = match token::show(&mut session, &seen, &mut watch, params).await {
                     Ok(result) => rpc::success(&id, result),
                     Err(error) => rpc::failure(Some(&id), &error),
                 };
@@ -160,15 +218,25 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
             }
             Ok(Incoming::Request { id, method, params }) => {
                 let weight = weight(&method);
-                let Ok(permit) = Arc::clone(&working).acquire_many_owned(weight).await else { return };
-                let session = session.clone();
+                // Taking a request back must not wait behind those that are worked on.
+                let permit = match method.as_str() {
+                    CoreCancel::NAME => None,
+                    _ => match Arc::clone(&working).acquire_many_owned(weight).await {
+                        Ok(permit) => Some(permit),
+                        Err(_closed) => return,
+                    },
+                };
+                let session = Session { answered: CancellationToken::new(), ..session.clone() };
+                let answered = session.answered.clone();
                 session.shared.tasks.clone().spawn(async move {
-                    let answer = match dispatch::request(&session, &method, params).await {
+                    let outbound = session.outbound.clone();
+                    let answer = match call::request(session, &method, params).await {
                         Ok(result) => rpc::success(&id, result),
                         Err(error) => rpc::failure(Some(&id), &error),
                     };
                     // A caller that has gone needs no answer.
-                    drop(session.outbound.send(answer).await);
+                    drop(outbound.send(answer).await);
+                    answered.cancel();
                     drop(permit);
                 });
             }
@@ -181,10 +249,10 @@ async fn read_lines(reader: impl AsyncRead + Unpin, mut session: Session) {
 fn weight(method: &str) -> u32 {
     match method {
         "runtime/recording.read"
-        | "stream/read"
+        | "stream/replay"
         | "runtime/transcript.read"
         | "runtime/agent.list"
-        | "runtime/action.list"
+        | "conversation/action.list"
         | "runtime/inbox.list"
         | "runtime/dead_letter.list"
         | "memory/entry.list"

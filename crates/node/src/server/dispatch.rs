@@ -1,101 +1,30 @@
-//! From a request to its method: context, audience, deadline.
-
-use std::time::Duration;
+//! From a request to its method: who may call it, and which room performs it.
 
 use base64::Engine as _;
-use edgeplane_types::{ErrorName, Tenant};
+use edgeplane_types::ErrorName;
 use edgeplane_wire::{
     catalogue::{self, Audience, Request},
-    rpc::{RequestContext, RpcError},
+    rpc::RpcError,
 };
 use serde::Serialize;
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Session, methods};
+use super::{Session, call, methods};
 use crate::tokens;
 
-/// Longest deadline in milliseconds; a longer one is cut to this: a day.
-const DEADLINE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
-
-/// Takes the context off a request whose parameters are looked at before it is served.
-pub(super) fn without_context(params: &mut Value) -> Result<(), RpcError> {
-    check_tenant(&take_context(params)?)
-}
-
-/// Serves a request as it came over a wire, with its context in `params.ctx`.
-pub(super) async fn request(
-    session: &Session,
-    method: &str,
-    mut params: Value,
-) -> Result<Box<RawValue>, RpcError> {
-    let context = take_context(&mut params)?;
-    check_tenant(&context)?;
-    if let Some(key) = &context.idempotency_key {
-        put_key(method, &mut params, key);
-    }
-    // Before the parameters are read: whoever may not call it learns nothing of what it takes.
-    check_audience(session, method)?;
-    let request = Request::read(method, params)?;
-    let Some(deadline_ms) = context.deadline_ms else { return call(session, request).await };
-    let deadline = Duration::from_millis(deadline_ms.min(DEADLINE_MS_MAX));
-    match tokio::time::timeout(deadline, call(session, request)).await {
-        Ok(result) => result,
-        Err(_) => Err(RpcError::new(
-            ErrorName::DeadlineExceeded,
-            format!("{method} was not done in {deadline_ms} ms"),
-        )
-        .effect(edgeplane_types::error::Effect::Unknown)),
-    }
-}
-
-/// Methods that take a key against acting twice.
-const KEYED_METHODS: [&str; 6] = [
-    "runtime/action.open",
-    "runtime/agent.signal",
-    "runtime/agent.ask",
-    "runtime/agent.broadcast",
-    "runtime/topic.publish",
-    "runtime/message.submit",
-];
-
-/// Gives a request the key that came with it, unless it has one of its own.
-pub(super) fn put_key(method: &str, params: &mut Value, key: &str) {
-    if KEYED_METHODS.contains(&method)
-        && let Some(fields) = params.as_object_mut()
-    {
-        fields.entry("idempotency_key").or_insert_with(|| Value::String(key.to_owned()));
-    }
-}
-
-fn take_context(params: &mut Value) -> Result<RequestContext, RpcError> {
-    let Some(fields) = params.as_object_mut() else { return Ok(RequestContext::default()) };
-    match fields.remove("ctx") {
-        None => Ok(RequestContext::default()),
-        Some(context) => serde_json::from_value(context)
-            .map_err(|error| RpcError::new(ErrorName::InvalidParams, format!("`ctx`: {error}"))),
-    }
-}
-
-/// There is one tenant here; what belongs to another is not found.
-fn check_tenant(context: &RequestContext) -> Result<(), RpcError> {
-    match &context.tenant {
-        Some(tenant) if tenant != Tenant::default().as_str() => {
-            Err(RpcError::new(ErrorName::NotFound, "no such tenant on this node"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Serves a request whose parameters have been read.
-pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+/// Serves a request whose parameters have been read, if the caller may make it.
+pub(super) async fn checked(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     check(session, &request)?;
+    serve(session, request).await
+}
+
+/// Serves a request that the caller may make.
+pub(super) async fn serve(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
         Request::CoreInitialize(params) => raw(methods::core::initialize(session, &params)?),
         Request::CoreDescribe(params) => raw(methods::core::describe(&params)),
         Request::CoreHealth(_) => raw(methods::core::health(session)),
+        Request::CoreCancel(params) => raw(call::cancel(session, &params)),
         Request::NodeStatus(_) => raw(methods::core::status(session).await?),
         Request::NodeStop(params) => raw(methods::core::stop(session, params)),
         Request::AgentApply(params) => raw(methods::apply::apply(session, params).await?),
@@ -117,11 +46,12 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::ActionOpen(params) => raw(methods::actions::open(session, params).await?),
         Request::ActionList(params) => raw(methods::actions::list(session, params).await?),
         Request::ActionGet(params) => raw(methods::actions::get(session, &params)?),
-        Request::ActionDecide(params) => raw(methods::actions::decide(session, params).await?),
+        Request::ActionRespond(params) => raw(methods::actions::decide(session, params).await?),
         Request::ActionCancel(params) => raw(methods::actions::cancel(session, &params).await?),
         Request::MessageVerify(params) => raw(methods::vouch::verify(session, params).await?),
         Request::MessageSign(params) => raw(methods::vouch::sign(session, params).await?),
         Request::TokenCreate(params) => raw(methods::security::create(session, params).await?),
+        Request::CertificateAdd(params) => raw(methods::security::add_certificate(session, params).await?),
         Request::TokenList(_) => raw(methods::security::list(session).await?),
         Request::TokenRevoke(params) => raw(methods::security::revoke(session, params).await?),
         Request::TokenEpoch(_) => raw(methods::security::epoch(session).await?),
@@ -146,10 +76,6 @@ pub(super) async fn call(session: &Session, request: Request) -> Result<Box<RawV
         Request::MemoryList(params) => methods::memory::list(session, params).await,
         Request::MemoryDelete(params) => methods::memory::delete(session, params).await,
         Request::MemoryHistory(params) => methods::memory::history(session, params).await,
-        Request::StreamRead(params) => raw(methods::streams::read(session, params).await?),
-        Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params)?),
-        Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
-        Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         Request::ItemReport(params) => raw(methods::reports::item(session, params).await?),
         Request::HookReport(params) => raw(methods::reports::hook(session, params).await?),
         Request::StatusReport(params) => raw(methods::reports::status(session, params).await?),
@@ -182,6 +108,93 @@ async fn call_about_messages(session: &Session, request: Request) -> Result<Box<
         Request::DeadLetterList(params) => raw(methods::dead_letters::list(session, params).await?),
         Request::DeadLetterReplay(params) => raw(methods::dead_letters::replay(session, params).await?),
         Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
+        other => call_about_conversations(session, other).await,
+    }
+}
+
+/// Serves what is about sessions, threads, turns and what came of them.
+async fn call_about_conversations(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    use methods::conversation::{deliveries, outputs, queue, read, sessions, threads, turns};
+    match request {
+        Request::SessionCreate(params) => raw(sessions::create(session, params).await?),
+        Request::SessionGet(params) => raw(sessions::get(session, &params)?),
+        Request::SessionList(params) => raw(sessions::list(session, params).await?),
+        Request::SessionArchive(params) => raw(sessions::archive(session, params).await?),
+        Request::ThreadCreate(params) => raw(threads::create(session, params).await?),
+        Request::ThreadGet(params) => raw(threads::get(session, &params)?),
+        Request::ThreadList(params) => raw(threads::list(session, params).await?),
+        Request::ThreadUpdate(params) => raw(threads::update(session, params).await?),
+        Request::ThreadArchive(params) => raw(threads::archive(session, params).await?),
+        Request::ThreadRead(params) => raw(read::read(session, params).await?),
+        Request::ThreadResume(params) => raw(read::resume(session, params).await?),
+        Request::ThreadFork(params) => raw(threads::fork(session, params).await?),
+        Request::ThreadRollback(params) => raw(threads::roll_back(session, params).await?),
+        Request::TurnStart(params) => raw(turns::start(session, params).await?),
+        Request::TurnSteer(params) => raw(turns::steer(session, params).await?),
+        Request::TurnInterrupt(params) => raw(turns::interrupt(session, params).await?),
+        Request::TurnGet(params) => raw(turns::get(session, &params)?),
+        Request::TurnList(params) => raw(turns::list(session, params).await?),
+        Request::ItemList(params) => raw(methods::transcript::items::list(session, params).await?),
+        Request::QueueList(params) => raw(queue::list(session, params).await?),
+        Request::QueueRemove(params) => raw(queue::remove(session, params).await?),
+        Request::QueuePromote(params) => raw(queue::promote(session, params).await?),
+        Request::OutputGet(params) => raw(outputs::get(session, params).await?),
+        Request::OutputList(params) => raw(outputs::list(session, params).await?),
+        Request::DeliveryCreate(params) => raw(deliveries::create(session, params).await?),
+        Request::DeliveryAck(params) => raw(deliveries::acknowledge(session, params).await?),
+        Request::DeliveryList(params) => raw(deliveries::list(session, params).await?),
+        other => call_about_machines(session, other).await,
+    }
+}
+
+/// Serves what is about the machine, processes on it and what holds agents back.
+async fn call_about_machines(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::ProcessList(params) => raw(methods::processes::list(session, params).await?),
+        Request::ProcessGet(params) => raw(methods::processes::get(session, params).await?),
+        Request::ProcessTerminate(params) => raw(methods::processes::terminate(session, params).await?),
+        Request::EnvironmentGet(params) => raw(methods::machine::environment(session, params).await?),
+        Request::HostList(params) => raw(methods::machine::hosts(session, params).await?),
+        Request::HostGet(params) => raw(methods::machine::host(session, params).await?),
+        Request::OverrideApply(params) => raw(methods::overrides::apply(session, params).await?),
+        Request::OverrideLift(params) => raw(methods::overrides::lift(session, params).await?),
+        Request::OverrideList(params) => raw(methods::overrides::list(session, params).await?),
+        Request::OverrideGet(params) => raw(methods::overrides::get(session, &params)?),
+        other => call_about_streams(session, other).await,
+    }
+}
+
+/// Serves what is about streams and projections.
+async fn call_about_streams(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::StreamReplay(params) => methods::streams::replay::read(session, params).await,
+        Request::StreamSubscribe(params) => raw(methods::streams::subscribe(session, params).await?),
+        Request::StreamUnsubscribe(params) => raw(methods::streams::unsubscribe(session, &params)?),
+        Request::StreamAck(params) => raw(methods::streams::acknowledge(session, &params)?),
+        Request::StreamStatus(params) => raw(methods::streams::status(session, &params)?),
+        Request::ProjectionList(_) => raw(methods::streams::projection::list(session)),
+        Request::ProjectionGet(params) => raw(methods::streams::projection::get(session, &params).await?),
+        Request::ProjectionRebuild(params) => {
+            raw(methods::streams::projection::rebuild(session, params).await?)
+        }
+        Request::ProjectionVerify(params) => {
+            raw(methods::streams::projection::verify(session, params).await?)
+        }
+        other => call_about_traces(session, other).await,
+    }
+}
+
+/// Serves what is about traces and evidence.
+async fn call_about_traces(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::PackExport(params) => raw(methods::evidence::export(session, params).await?),
+        Request::ReplayExport(params) => raw(methods::evidence::replay_case(session, params).await?),
+        Request::GapList(params) => raw(methods::evidence::gap_list(session, params).await?),
+        Request::TraceGet(params) => raw(methods::traces::get(session, params).await?),
+        Request::TraceExplain(params) => raw(methods::traces::explain(session, params).await?),
+        Request::TapOpen(params) => raw(methods::taps::open(session, params)?),
+        Request::TapClose(params) => raw(methods::taps::close(session, &params)?),
+        Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
 }

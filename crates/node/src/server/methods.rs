@@ -6,12 +6,17 @@ pub(super) mod agents;
 pub(super) mod apply;
 pub(super) mod ask;
 pub(super) mod audit;
+pub(super) mod conversation;
 pub(super) mod core;
 pub(super) mod dead_letters;
+pub(super) mod evidence;
 pub(super) mod install;
+pub(super) mod machine;
 pub(super) mod memory;
 pub(super) mod messages;
+pub(super) mod overrides;
 pub(super) mod policy;
+pub(super) mod processes;
 pub(super) mod reports;
 mod retired;
 pub(super) mod retirement;
@@ -19,11 +24,13 @@ pub(super) mod schedules;
 pub(super) mod security;
 pub(super) mod spread;
 pub(super) mod streams;
+pub(super) mod taps;
 pub(super) mod terminals;
+pub(crate) mod traces;
 pub(super) mod transcript;
 pub(super) mod vouch;
 
-use edgeplane_types::{AgentId, ErrorName, Tenant};
+use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
 use edgeplane_wire::rpc::RpcError;
 
 use super::Session;
@@ -31,6 +38,12 @@ use crate::agent::AgentHandle;
 
 pub(crate) use apply::start_when_ready;
 pub use audit::verify_offline;
+pub(crate) use conversation::deliveries::take_up as take_up_deliveries;
+
+/// The agent that a message was put to, if the caller may see the message.
+pub(super) fn visible_message(session: &Session, id: MessageId) -> Result<AgentId, RpcError> {
+    messages::visible(session, id).map(|row| row.envelope.target)
+}
 
 /// The agent of this name or id.
 fn agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {

@@ -15,7 +15,7 @@ fn of(agent: Option<CallingAgent>, proof: Proof, authority_max: Authority) -> Ca
     Caller { agent, principal, proof, authority_max, ..driver }
 }
 
-/// Proves SEC-020, SEC-021, SEC-022.
+/// Proves SEC-020, SEC-021, SEC-022, SEC-033.
 #[test]
 fn kernel_comes_before_every_token() {
     use Authority::{Delegated, Trusted, Untrusted};
@@ -23,12 +23,14 @@ fn kernel_comes_before_every_token() {
     let service = || of(None, Proof::ServiceToken, Delegated);
     let epoch = |seed, number| of(Some(agent(seed, number)), Proof::EpochToken, Delegated);
     for shown in [operator(), service(), epoch(1, 1)] {
-        assert_eq!(meet(&of(None, Proof::Uid, Trusted), shown.clone()).unwrap(), shown);
+        assert_eq!(meet(&of(None, Proof::Uid, Trusted), shown.clone(), false).unwrap(), shown);
     }
     let unknown = of(None, Proof::None, Untrusted);
-    assert_eq!(meet(&unknown, service()).unwrap(), service());
-    assert_eq!(meet(&unknown, epoch(1, 1)).unwrap(), epoch(1, 1));
-    assert_eq!(meet(&unknown, operator()).unwrap_err().name(), ErrorName::Unauthenticated);
+    assert_eq!(meet(&unknown, service(), false).unwrap(), service());
+    assert_eq!(meet(&unknown, epoch(1, 1), false).unwrap(), epoch(1, 1));
+    assert_eq!(meet(&unknown, operator(), false).unwrap_err().name(), ErrorName::Unauthenticated);
+    // Whoever made it for that has decided so.
+    assert_eq!(meet(&unknown, operator(), true).unwrap(), operator());
 
     let agents = [
         (Proof::EpochSocket, Delegated),
@@ -42,11 +44,11 @@ fn kernel_comes_before_every_token() {
     for (proof, authority) in agents {
         let seen = of(Some(agent(1, 2)), proof, authority);
         for shown in [operator(), service(), epoch(2, 2), epoch(1, 1), epoch(1, 3)] {
-            let met = meet(&seen, shown.clone()).unwrap();
+            let met = meet(&seen, shown.clone(), true).unwrap();
             assert!(met.note.as_ref().is_some_and(|note| note.contains(shown.principal.as_str())), "{met:?}");
             assert_eq!(Caller { note: None, ..met }, seen, "{proof:?} {shown:?}");
         }
-        let met = meet(&seen, epoch(1, 2)).unwrap();
+        let met = meet(&seen, epoch(1, 2), false).unwrap();
         let doubtful = matches!(proof, Proof::Disagreement | Proof::CgroupAfterExit | Proof::Driver);
         assert_eq!(met.proof, if doubtful { proof } else { Proof::EpochToken });
         assert!(met.authority_max >= authority, "{met:?}");
@@ -58,6 +60,6 @@ fn kernel_comes_before_every_token() {
 fn every_scope_has_the_word_that_programs_read() {
     use edgeplane_types::Scope::{Approve, Attach, Control, Read, Signal, Supervise};
     for scope in [Read, Signal, Attach, Control, Supervise, Approve] {
-        assert_eq!(serde_json::to_value(scope).unwrap(), word(scope));
+        assert_eq!(serde_json::to_value(scope).unwrap(), scope.as_str());
     }
 }

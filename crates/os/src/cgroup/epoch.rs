@@ -9,7 +9,7 @@ use super::{
     CgroupError, NodeGroup,
     detect::Controller,
     file,
-    limit::{Limits, Shortfall},
+    limit::{self, InForce, Limits, Shortfall},
     node::{check_name, pass_on},
     report::Backend,
 };
@@ -135,6 +135,17 @@ impl EpochGroup {
             }
         };
         Placement { cgroup, v1_procs }
+    }
+
+    /// The limits that the kernel keeps for the work now, read from where they stand.
+    #[must_use]
+    pub fn in_force(&self) -> Vec<InForce> {
+        let v2 = match &self.tree {
+            Tree::V2(dir) => Some(dir.join("work")),
+            Tree::Freezer(_) => None,
+        };
+        let dirs = v2.iter().chain(&self.limits_v1);
+        dirs.flat_map(|dir| limit::in_force(dir)).collect()
     }
 
     /// Where the shim must be put: outside of what is frozen, killed and limited.

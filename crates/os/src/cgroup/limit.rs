@@ -1,6 +1,6 @@
 //! Limits and the files that carry them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{CgroupError, detect::Controller, file};
 
@@ -79,4 +79,41 @@ impl Limits {
 
 fn quota(milli: u64) -> u64 {
     milli.saturating_mul(CPU_PERIOD_US / 1_000).max(CPU_QUOTA_US_MIN)
+}
+
+/// A limit that the kernel keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InForce {
+    /// What is limited: `memory`, `pids` or `cpu`.
+    pub name: &'static str,
+    /// The file where the limit stands.
+    pub path: PathBuf,
+    /// Bytes, processes or thousandths of a processor; `None` is without bound.
+    pub value: Option<u64>,
+}
+
+/// The limits that stand in a group's directory, of either version.
+pub(super) fn in_force(dir: &Path) -> Vec<InForce> {
+    let read = |name: &str| file::read(&dir.join(name)).ok();
+    let whole = |name: &'static str, file: &str| {
+        let text = read(file)?;
+        Some(InForce { name, path: dir.join(file), value: text.trim().parse().ok() })
+    };
+    let milli = |quota: &str, period: &str| {
+        let (quota, period): (u64, u64) = (quota.parse().ok()?, period.parse().ok()?);
+        quota.saturating_mul(1_000).checked_div(period)
+    };
+    let cpu = match read("cpu.max") {
+        Some(text) => {
+            let value = text.trim().split_once(' ').and_then(|(quota, period)| milli(quota, period));
+            Some(InForce { name: "cpu", path: dir.join("cpu.max"), value })
+        }
+        None => read("cpu.cfs_quota_us").zip(read("cpu.cfs_period_us")).map(|(quota, period)| InForce {
+            name: "cpu",
+            path: dir.join("cpu.cfs_quota_us"),
+            value: milli(quota.trim(), period.trim()),
+        }),
+    };
+    let memory = whole("memory", "memory.max").or_else(|| whole("memory", "memory.limit_in_bytes"));
+    memory.into_iter().chain(whole("pids", "pids.max")).chain(cpu).collect()
 }

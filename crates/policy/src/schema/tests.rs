@@ -37,6 +37,7 @@ fn every_request_is_what_the_schema_says() {
             for topic in [None, Some("news".parse().unwrap())] {
                 let mut class = sample::class(*kind, Channel::Peer);
                 class.action = *action;
+                class.user = topic.clone();
                 class.topic = topic;
                 let labels = ["team=harbour".to_owned(), "role=crane".to_owned()];
                 Arc::make_mut(&mut class.subject).labels = labels.clone().into();

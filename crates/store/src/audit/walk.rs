@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use edgeplane_proof::{Canonicalizer, Digest, Link, Verifier};
-use edgeplane_types::{Event, Fact, StreamName};
+use edgeplane_types::{Event, Fact, StreamName, fact::CallEnd};
 use rusqlite::{Connection, Result, Row};
 
 use super::{AuditProgress, AuditReport, Problem};
@@ -175,6 +175,9 @@ impl<'a> Walk<'a> {
             Fact::MemoryPut { value_digest, value_bytes: 1.., .. } => Some(value_digest),
             Fact::ScheduleDeclared { spec_digest, spec_bytes: 1.., .. } => Some(spec_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),
+            Fact::CallEnded {
+                end: CallEnd::Done { digest, .. } | CallEnd::Failed { digest, .. }, ..
+            } => Some(digest),
             _ => None,
         };
         let Some(text) = named else {

@@ -6,7 +6,7 @@ mod waiting;
 
 use edgeplane_types::{
     AgentId, Authority, DeliveryMode, Envelope, Epoch, Evidence, Fact, MessageId, Priority, Receipt, Rung,
-    StreamName, Timestamp, fact::Actor,
+    StreamName, ThreadId, Timestamp, TurnId, fact::Actor,
 };
 use rusqlite::{ffi, params};
 
@@ -14,7 +14,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 7,
+    version: 8,
     schema: "
         CREATE TABLE message (
             accepted_pos INTEGER PRIMARY KEY,
@@ -29,6 +29,8 @@ pub(super) const DEFINITION: Definition = Definition {
             channel TEXT NOT NULL,
             content_bytes INTEGER NOT NULL,
             reply_to BLOB,
+            thread BLOB,
+            into_turn BLOB,
             expires INTEGER,
             waiting INTEGER NOT NULL,
             given_up INTEGER NOT NULL,
@@ -51,6 +53,7 @@ pub(super) const DEFINITION: Definition = Definition {
         CREATE INDEX message_open ON message (target, epoch, open_since) WHERE open_since IS NOT NULL;
         CREATE INDEX message_open_authority ON message (target, epoch, authority)
             WHERE open_since IS NOT NULL;
+        CREATE INDEX message_thread ON message (thread, accepted_pos) WHERE thread IS NOT NULL;
         CREATE INDEX message_reply ON message (reply_to, accepted_pos) WHERE reply_to IS NOT NULL;
 
         -- Who ever sent to an inbox, the position at which each was served last, and how much of theirs waits.
@@ -150,6 +153,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::MessageAssigned { message_id, member } => hand_over(step, *message_id, *member),
         Fact::MessageReturned { message_id, set, .. } => hand_over(step, *message_id, *set),
         Fact::MessageDropped { message_id, reason } => drop_for_good(step, *message_id, reason),
+        Fact::MessagePromoted { message_id } => promote(step, *message_id),
         Fact::TurnCompleted { message_id: Some(message_id), .. } => answer(step, *message_id),
         Fact::AnswerHeard { epoch, authority, .. } => turns::answered(step, *epoch, *authority),
         _ => Ok(()),
@@ -203,16 +207,19 @@ fn place(step: &Step<'_>, message: MessageId) -> Result<Place, FoldError> {
     found.ok_or(FoldError::UnknownMessage(message))
 }
 
-/// How many priorities there are.
-pub(crate) const PRIORITIES: i64 = 3;
+/// How many priorities there are: those that a sender may ask for, and ahead of them that of promoted messages.
+pub(crate) const PRIORITIES: i64 = 4;
+
+/// The priority of what was promoted.
+const PROMOTED: i64 = 0;
 
 /// Which of two waiting messages goes first, as a number: what does not wait for a turn's end goes before all that
 /// does, and either by its priority.
 fn rank(envelope: &Envelope) -> i64 {
     let priority = match envelope.priority {
-        Priority::High => 0,
-        Priority::Normal => 1,
-        Priority::Low => 2,
+        Priority::High => 1,
+        Priority::Normal => 2,
+        Priority::Low => 3,
     };
     match envelope.mode {
         DeliveryMode::Queue => priority,
@@ -239,8 +246,9 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
     let authority = lightness(envelope.authority);
     step.insert(
         "INSERT INTO message (accepted_pos, id, target, sender, keyed, key, priority, authority, channel,
-                              content_bytes, reply_to, expires, waiting, given_up, state, receipts)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, 0, ?12, ?13)",
+                              content_bytes, reply_to, expires, waiting, given_up, state, receipts, thread,
+                              into_turn)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, 0, ?12, ?13, ?14, ?15)",
         params![
             int(step.pos),
             envelope.id.as_bytes(),
@@ -255,6 +263,8 @@ fn accept(step: &Step<'_>, envelope: &Envelope) -> Result<(), FoldError> {
             envelope.expires_at.map(Timestamp::as_micros),
             Rung::Accepted.as_str(),
             receipt(step, Rung::Accepted, BY_THE_NODE)?,
+            envelope.thread.as_ref().map(ThreadId::as_bytes),
+            envelope.into_turn.as_ref().map(TurnId::as_bytes),
         ],
         |error| taken(error, envelope),
     )?;
@@ -334,6 +344,23 @@ fn hand_over(step: &Step<'_>, message: MessageId, to: AgentId) -> Result<(), Fol
     let moved = Place { target: *to.as_bytes(), sender, ..place };
     waiting::begin(step, &moved)?;
     count(step, &moved, &moved.state, 1)
+}
+
+/// Puts a message that waits for a turn's end before all others that do.
+fn promote(step: &Step<'_>, message: MessageId) -> Result<(), FoldError> {
+    let place = place(step, message)?;
+    if *step.agent()?.as_bytes() != place.target {
+        return Err(FoldError::WrongStream(step.event.stream));
+    }
+    if !place.waiting {
+        return Err(FoldError::NotWaiting(message));
+    }
+    if place.priority <= PROMOTED {
+        return Ok(());
+    }
+    step.run("UPDATE message SET priority = ?2 WHERE accepted_pos = ?1", params![place.pos, PROMOTED])?;
+    waiting::end(step, &place)?;
+    waiting::begin(step, &Place { priority: PROMOTED, ..place })
 }
 
 /// Takes a message off the list of those that were given up. What happened to it stays as it is.

@@ -132,6 +132,14 @@ impl Reader {
         self.one_agent("agent.id = ?1", params![id.as_bytes()])
     }
 
+    /// The agent whose session this is, retired or not.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn agent_by_session(&self, id: &SessionId) -> Result<Option<AgentRow>, ReadError> {
+        self.one_agent("agent.session = ?1", params![id.as_bytes()])
+    }
+
     fn one_agent(
         &self,
         condition: &str,

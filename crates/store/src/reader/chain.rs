@@ -1,10 +1,10 @@
 //! The chain of one stream, held against its bytes from one event on.
 
-use edgeplane_proof::{Link, Verifier};
+use edgeplane_proof::{Digest, Link, Verifier};
 use edgeplane_types::StreamName;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ReadError, Reader};
+use super::{ReadError, Reader, limit};
 use crate::sqlite::{digest, int, uint};
 
 /// What was found of a stream's chain.
@@ -20,7 +20,56 @@ pub struct ChainCheck {
     pub broken: Option<String>,
 }
 
+/// An event as the record holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its number in its stream.
+    pub seq: u64,
+    /// Its place in the record.
+    pub pos: u64,
+    /// Its canonical bytes.
+    pub bytes: Vec<u8>,
+    /// Its hash.
+    pub hash: Digest,
+}
+
 impl Reader {
+    /// Events of a stream from number `from_seq` on as they are stored, in order.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn stored_events(
+        &self,
+        stream: &StreamName,
+        from_seq: u64,
+        rows: usize,
+    ) -> Result<Vec<StoredEvent>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT event.seq, event.pos, event.body, event.hash FROM event
+                 JOIN stream ON stream.id = event.stream
+                 WHERE stream.name = ?1 AND event.seq >= ?2 ORDER BY event.seq LIMIT ?3",
+            )?
+            .query_map(params![stream.to_string(), int(from_seq), limit(rows)], |row| {
+                let bytes = row.get_ref(2)?.as_bytes()?.to_vec();
+                Ok(StoredEvent { seq: uint(row, 0)?, pos: uint(row, 1)?, bytes, hash: digest(row, 3)? })
+            })?
+            .collect()
+        })
+    }
+
+    /// The digests of bodies that were erased, with why, at most 10,000 of them.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn erased_bodies(&self) -> Result<Vec<(Digest, String)>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT digest, erased FROM body WHERE erased IS NOT NULL LIMIT ?1")?
+                .query_map([limit(super::ROWS_MAX)], |row| Ok((digest(row, 0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
     /// Looks whether a stream is chained from the event at `pos` to its newest one, over at most `rows` events.
     /// `None` if the stream has no event there.
     ///

@@ -1,11 +1,15 @@
 //! Events and the ends of streams.
 
-use edgeplane_types::StreamName;
-use rusqlite::{OptionalExtension, params_from_iter, types::Value};
+use edgeplane_proof::Digest;
+use edgeplane_types::{Event, StreamName};
+use rusqlite::{
+    OptionalExtension, Rows, params_from_iter,
+    types::{Type, Value},
+};
 
 use super::{ReadError, Reader, committed, limit};
 use crate::{
-    CommittedEvent, StreamHead,
+    CommittedEvent, StreamHead, known,
     sqlite::{digest, int, parsed, uint},
 };
 
@@ -87,4 +91,83 @@ impl Reader {
                 .optional()
         })
     }
+}
+
+/// Bytes of events in one answer of [`Reader::raw_events`], unless the first alone has more: what a list may take of the
+/// machine's memory however long its events are.
+pub const RAW_BYTES_MAX: usize = 1 << 20;
+
+/// An event as the bytes that were stored, for whoever hands it on without looking into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawEvent {
+    /// Its number in the record of the node.
+    pub pos: u64,
+    /// Its number in its stream.
+    pub seq: u64,
+    /// Its type.
+    pub kind: String,
+    /// Its canonical bytes.
+    pub bytes: Vec<u8>,
+    /// Its hash in the chain of its stream.
+    pub hash: Digest,
+}
+
+impl RawEvent {
+    /// The event; `None` if it is of a kind that this program does not know.
+    ///
+    /// # Errors
+    /// When the bytes are no event.
+    pub fn event(&self) -> Result<Option<Event>, ReadError> {
+        known::event(&self.bytes).map_err(|error| {
+            ReadError::Query(rusqlite::Error::FromSqlConversionFailure(1, Type::Blob, Box::new(error)))
+        })
+    }
+}
+
+impl Reader {
+    /// Events as they are stored, in order: of one stream from its number `from` on, or of the node from that position
+    /// on. Whether there are more, an empty answer tells, because it may end before `rows` for its bytes.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn raw_events(
+        &self,
+        stream: Option<&StreamName>,
+        from: u64,
+        rows: usize,
+    ) -> Result<Vec<RawEvent>, ReadError> {
+        self.with(|conn| match stream {
+            Some(stream) => raw(conn
+                .prepare_cached(
+                    "SELECT event.pos, event.seq, event.type, event.body, event.hash
+                     FROM event JOIN stream ON stream.id = event.stream
+                     WHERE stream.name = ?1 AND event.seq >= ?2 ORDER BY event.seq LIMIT ?3",
+                )?
+                .query((stream.to_string(), int(from), limit(rows)))?),
+            None => raw(conn
+                .prepare_cached(
+                    "SELECT pos, seq, type, body, hash FROM event WHERE pos >= ?1 ORDER BY pos LIMIT ?2",
+                )?
+                .query((int(from), limit(rows)))?),
+        })
+    }
+}
+
+fn raw(mut rows: Rows<'_>) -> rusqlite::Result<Vec<RawEvent>> {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let event = RawEvent {
+            pos: uint(row, 0)?,
+            seq: uint(row, 1)?,
+            kind: row.get(2)?,
+            bytes: row.get(3)?,
+            hash: digest(row, 4)?,
+        };
+        bytes += event.bytes.len();
+        found.push(event);
+        if bytes >= RAW_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(found)
 }

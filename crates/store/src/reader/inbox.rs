@@ -193,8 +193,9 @@ impl Reader {
                 let waiting = Waiting { messages: uint(row, 1)?, content_bytes: uint(row, 2)? };
                 let rank: i64 = row.get(0)?;
                 let total = match rank.rem_euclid(PRIORITIES) {
-                    0 => &mut totals.high,
-                    1 => &mut totals.normal,
+                    // Promoted ones are counted with those of high priority.
+                    0 | 1 => &mut totals.high,
+                    2 => &mut totals.normal,
                     _ => &mut totals.low,
                 };
                 // Those that wait for no turn's end are counted with the others of their priority.

@@ -18,7 +18,9 @@ fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
 
 fn token(conn: &Connection, (created_pos, revoked_pos): Places) -> rusqlite::Result<TokenRow> {
     let created = event_at(conn, created_pos)?;
-    let Fact::TokenCreated { token_id, kind, principal, scopes, roles, expires_at, .. } = created.fact else {
+    let Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote } =
+        created.fact
+    else {
         return Err(misplaced(&created.fact));
     };
     let revoked = revoked_pos.map(|pos| event_at(conn, pos)).transpose()?;
@@ -28,7 +30,19 @@ fn token(conn: &Connection, (created_pos, revoked_pos): Places) -> rusqlite::Res
         Some((_, other)) => return Err(misplaced(&other)),
     };
     let (id, created_at) = (token_id, created.ts);
-    Ok(TokenRow { id, kind, principal, scopes, roles, created_at, expires_at, revoked_at, revoked_reason })
+    Ok(TokenRow {
+        id,
+        kind,
+        principal,
+        scopes,
+        roles,
+        secret_digest,
+        created_at,
+        expires_at,
+        remote,
+        revoked_at,
+        revoked_reason,
+    })
 }
 
 impl Reader {

@@ -15,6 +15,7 @@ fn event(number: u8) -> Event {
         actor: Actor::Node { rule: "test".parse().unwrap() },
         cause: None,
         consumed: None,
+        trace: None,
         fact: Fact::NodeStopped { reason: "x".repeat(usize::from(number)) },
     }
 }

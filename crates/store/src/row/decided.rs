@@ -3,6 +3,7 @@
 use edgeplane_types::{
     AgentId, Channel, MessageId, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp, TokenId, TokenKind,
     decision::{Action, ActionOutcome, Verdict},
+    fact::CallEnd,
 };
 
 /// Something that waits for a person, or did.
@@ -61,14 +62,31 @@ pub struct TokenRow {
     pub scopes: Vec<Scope>,
     /// The roles it has when actions are decided.
     pub roles: Vec<SafeLabel>,
+    /// What its secret hashes to; of a certificate, what it is known by.
+    pub secret_digest: String,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it is worth nothing any more by itself; whoever has a clock checks.
     pub expires_at: Option<Timestamp>,
+    /// Whether that of a person counts where the kernel says nothing of its bearer.
+    pub remote: bool,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// Why it was.
     pub revoked_reason: Option<String>,
+}
+
+/// A call that was made under a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRow {
+    /// Of which method.
+    pub method: String,
+    /// SHA-256 of its parameters.
+    pub params_digest: String,
+    /// When it was begun.
+    pub began_at: Timestamp,
+    /// How it ended; absent while it is worked on, and for ever if the daemon died over it.
+    pub end: Option<CallEnd>,
 }
 
 /// A key of the node.

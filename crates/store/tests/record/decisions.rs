@@ -96,6 +96,7 @@ pub(crate) fn token(number: u8, secret_digest: &str) -> Fact {
         roles: vec![label("release")],
         secret_digest: secret_digest.to_owned(),
         expires_at: Some(Timestamp::from_micros(99)),
+        remote: false,
     }
 }
 

@@ -117,7 +117,7 @@ fn replay_after_its_time_has_no_end() {
     let all = [until(1, 1), until(2, 1), until(3, later), expired(1), ambiguous(2), dead_lettered(3)];
     let (_dir, store, maker) = store(all);
     let operator = |fact| NewEvent {
-        actor: Actor::Operator { name: "uid-1".parse().unwrap() },
+        actor: Actor::Operator { name: "uid-1".parse().unwrap(), user_id: None },
         ..maker.event(stream(1), fact)
     };
     let events = vec![operator(requeued(1)), maker.event(stream(1), requeued(2)), operator(requeued(3))];

@@ -194,7 +194,7 @@ fn open_turn_is_let_wait_once_more_by_the_node_alone() {
         store.append(batch)
     };
     let node = Actor::Node { rule: "delivery".parse().unwrap() };
-    let operator = Actor::Operator { name: "uid-0".parse().unwrap() };
+    let operator = Actor::Operator { name: "uid-0".parse().unwrap(), user_id: None };
     assert!(matches!(by(operator), Err(AppendError::Refused { .. })));
     by(node.clone()).unwrap();
     assert!(reader.open_turns(&agent(1), epoch, 9).unwrap().is_empty(), "it is open no more");

@@ -5,6 +5,8 @@ mod appending;
 #[cfg(test)]
 mod auditing;
 #[cfg(test)]
+mod calls;
+#[cfg(test)]
 mod crashing;
 #[cfg(test)]
 mod deciding;
@@ -26,5 +28,9 @@ mod opening;
 mod scheduling;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod threads;
+#[cfg(test)]
+mod traces;
 #[cfg(test)]
 mod turns;

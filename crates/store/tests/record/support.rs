@@ -67,6 +67,7 @@ impl Maker {
             actor: Actor::Node { rule: "test".parse().unwrap() },
             cause: None,
             consumed: None,
+            trace: None,
             fact,
         }
     }

@@ -11,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::overrides::OverrideMark;
+
 /// A file of manifests, as text: the node itself says where it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -255,6 +257,9 @@ pub struct AgentStatus {
     /// The hooks of its program, where its adapter names some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<HooksView>,
+    /// The overrides that hold it, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<OverrideMark>,
     /// All seven identities.
     pub identities: Identities,
     /// Its replicas, if it is a set of agents that share its name.

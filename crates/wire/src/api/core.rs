@@ -84,12 +84,42 @@ pub struct MethodView {
     pub effect: String,
     /// Error names of its own, beside those every method has.
     pub errors: Vec<String>,
+    /// Who may call it: `anyone`, `owner` (operators, and agents for themselves), `governed` (whom the rules let) or
+    /// `operator`.
+    pub audience: String,
+    /// What a token must allow: a scope, `none`, or `uid` where no token is enough.
+    pub needs: String,
+    /// What calling it once more means: `safe`, `same` or `again`. With an idempotency key it acts once.
+    pub repeat: String,
+    /// Whether this version serves it. One that is not served answers `unsupported` and has no schemas.
+    pub served: bool,
     /// Version of EdgePlane that began to serve it.
-    pub since: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
     /// JSON Schema of its parameters.
-    pub params: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<Value>,
     /// JSON Schema of its result.
-    pub result: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+}
+
+/// Takes a request back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CancelParams {
+    /// The `request_id` of its context.
+    pub request_id: String,
+    /// Why, for the one who waits for it.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// What became of taking a request back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CancelResult {
+    /// Whether the caller had such a request that was still being worked on.
+    pub cancelled: bool,
 }
 
 /// How the node is.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use edgeplane_types::{
     Authority, Channel, ContentOrigin, DeliveryMode, Envelope, ErrorName, Ingress, MessageId, OnBehalfOf,
-    Part, Priority, Receipt, Rung, SafeLabel, Source, Timestamp,
+    Part, Priority, Receipt, Rung, SafeLabel, Source, ThreadId, Timestamp, TurnId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -153,6 +153,15 @@ pub struct MessageView {
     /// Its content, unless it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<Part>>,
+    /// The thread that it belongs to, if that is not the agent's first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<ThreadId>,
+    /// The open turn that it went into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into_turn: Option<TurnId>,
+    /// What its fence ends with, where its sender chose its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<SafeLabel>,
     /// The message it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,

@@ -6,7 +6,7 @@ use edgeplane_types::{NodeId, NodeName, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::core::Check;
+use super::{core::Check, overrides::OverrideMark};
 
 /// How the daemon is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,9 @@ pub struct NodeStatus {
     /// Descriptors that the daemon has open; 0 where it does not tell.
     #[serde(default)]
     pub open_files: u64,
+    /// The overrides that are in force, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<OverrideMark>,
     /// What this machine allows, as `doctor` shows it.
     pub checks: Vec<Check>,
 }

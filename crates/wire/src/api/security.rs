@@ -20,6 +20,40 @@ pub struct CreateParams {
     /// Milliseconds until it is worth nothing; left out: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<u64>,
+    /// Whether that of a person also counts where the kernel says nothing of its bearer: over a network connection. Whoever
+    /// finds it is then that person, an agent of this machine, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remote: bool,
+}
+
+/// Makes a client certificate a credential: whoever proves to have its key is known by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddCertificateParams {
+    /// SHA-256 of the certificate's DER form, as 64 hexadecimal digits with or without colons.
+    pub fingerprint: String,
+    /// As whom its bearer is known.
+    pub principal: SafeLabel,
+    /// For a person or for a program.
+    pub kind: TokenKind,
+    /// What its bearer may do.
+    pub scopes: Vec<Scope>,
+    /// Roles in which its bearer decides pending actions.
+    #[serde(default)]
+    pub roles: Vec<SafeLabel>,
+    /// Milliseconds until it is worth nothing; left out: until it is revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<u64>,
+}
+
+/// A certificate that counts from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AddCertificateResult {
+    /// Its id, by which it is listed and revoked like a token.
+    pub token_id: TokenId,
+    /// When it is worth nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// A token, this once.
@@ -54,6 +88,12 @@ pub struct TokenView {
     pub scopes: Vec<Scope>,
     /// Roles in which its bearer decides pending actions.
     pub roles: Vec<SafeLabel>,
+    /// SHA-256 of the certificate, if it is no secret but a certificate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<String>,
+    /// Whether that of a person counts over network connections.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remote: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it is worth nothing.

@@ -272,15 +272,17 @@ impl NotesAgent {
     fn briefing(&mut self) -> Result<String, RpcError> {
         let agents = self.node.request("runtime/agent.list", &json!({}))?;
         let read = json!({ "newest": true, "limit": EVENTS_SHOWN });
-        let events = self.node.request("stream/read", &read)?;
+        let events = self.node.request("stream/replay", &read)?;
         let notes = self.notes()?;
         let agents = briefing::items(&agents);
         let names = briefing::stream_names(agents);
         let Session { agent, node, epoch, continuity, .. } = &self.session;
         let is_peer = |view: &&Value| view["metadata"]["name"] != agent.as_str();
         let peers: Vec<String> = agents.iter().filter(is_peer).map(briefing::peer_line).collect();
-        let events: Vec<String> =
-            briefing::items(&events).iter().map(|event| briefing::event_line(event, &names)).collect();
+        let events: Vec<String> = briefing::items(&events)
+            .iter()
+            .map(|item| briefing::event_line(&item["event"], &names))
+            .collect();
         let none = |lines: Vec<String>| if lines.is_empty() { vec!["  none".to_owned()] } else { lines };
 
         let life = format!("epoch {epoch}, continuity {continuity}");
@@ -344,7 +346,7 @@ impl NotesAgent {
             // Asked once, also if this message should be brought to a later epoch of mine once more.
             "idempotency_key": format!("approve-{}", message.message_id),
         });
-        let opened = match self.node.request("runtime/action.open", &params) {
+        let opened = match self.node.request("conversation/action.open", &params) {
             Ok(opened) => opened,
             Err(error) => return Ok(format!("I could not ask: {error}.")),
         };

@@ -69,7 +69,10 @@ fn kills(bench: &Bench, reports: &Reports, count: usize) -> anyhow::Result<(Samp
     let mut pid = reports.next()?.pid;
     node.wait("a", "running")?;
     let mut events = node.connect()?;
-    events.call("stream/subscribe", json!({ "agent": "a", "types": ["agent.started"] }))?;
+    events.call(
+        "stream/subscribe",
+        json!({ "target": { "kind": "agent", "id": "a" }, "types": ["agent.started"] }),
+    )?;
     let (mut to_program, mut to_event) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let begin = now_ns();

@@ -103,7 +103,10 @@ fn updates(bench: &Bench) -> anyhow::Result<Row> {
     let mut connection = node.connect()?;
     ready(&mut connection, "a")?;
     let mut events = node.connect()?;
-    events.call("stream/subscribe", json!({ "agent": "a", "types": ["item.updated"] }))?;
+    events.call(
+        "stream/subscribe",
+        json!({ "target": { "kind": "agent", "id": "a" }, "types": ["item.updated"] }),
+    )?;
     let reader = std::thread::spawn(move || -> anyhow::Result<Vec<u64>> {
         let mut came = Vec::with_capacity(count);
         while came.len() < count {
@@ -266,7 +269,10 @@ fn rest(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         let kept = held_by(&pids) + (process::memory(node.daemon_pid())?.anonymous_kib - daemon).max(0.0);
         freed.push((of_agent - kept).max(0.0) * 100.0 / of_agent);
         let mut events = node.connect()?;
-        events.call("stream/subscribe", json!({ "agent": "a", "types": ["item.updated"] }))?;
+        events.call(
+            "stream/subscribe",
+            json!({ "target": { "kind": "agent", "id": "a" }, "types": ["item.updated"] }),
+        )?;
         let begin = now_ns();
         signal(&mut connection, "a", &format!("say awake {round}"))?;
         while !events.read_line()?.windows(12).any(|window| window == b"item.updated") {}

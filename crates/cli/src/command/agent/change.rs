@@ -57,7 +57,8 @@ pub(crate) struct StartArgs {
 /// End agents and keep them ended
 ///
 /// Sends the manifest's stop signal, and after its grace kills every process of the agent. No restart policy and no
-/// restart of the daemon brings a stopped agent back; `edgeplane agent start` does.
+/// restart of the daemon brings a stopped agent back; `edgeplane agent start` does. To stop all agents at once, those to
+/// come included, use `edgeplane override apply --all --kind stop`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:

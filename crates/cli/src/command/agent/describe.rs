@@ -77,6 +77,12 @@ pub(crate) fn status_rows(agent: &AgentView, table: &mut Table) {
     row("phase", phase(status.phase));
     row("desired", status.desired.as_str().to_owned());
     row("reason", cell(status.reason.as_deref().unwrap_or_default()));
+    for held in &status.overrides {
+        let until = held.expires_at.map(|at| format!(", until {at}")).unwrap_or_default();
+        let words =
+            format!("{} by {} since {}{until}: {}", held.kind.as_str(), held.by, held.since, held.reason);
+        row("override", cell(format!("{} {words}", held.override_id)));
+    }
     row("activity", format!("{} (by {})", word(status.activity), word(status.activity_evidence)));
     row(
         "healthy",

@@ -2,7 +2,10 @@
 
 use clap::Args;
 use edgeplane_wire::{
-    api::{agent::AgentParams, stream::ReadParams},
+    api::{
+        agent::AgentParams,
+        stream::{ReplayParams, Target},
+    },
     catalogue::EpochList,
 };
 
@@ -37,12 +40,12 @@ pub(crate) struct HistoryArgs {
 
 pub(crate) fn run(args: &HistoryArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let types = if args.all { Vec::new() } else { vec!["agent.*".to_owned()] };
-    let params = ReadParams {
-        agent: Some(args.name.clone()),
-        after: 0,
+    let params = ReplayParams {
+        target: Target::agent(&args.name),
         types,
         limit: args.limit,
         newest: args.limit.is_some(),
+        ..ReplayParams::default()
     };
     events::print_all(params, context)?;
     Ok(Outcome::Done)

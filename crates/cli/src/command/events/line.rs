@@ -36,7 +36,7 @@ pub(super) fn of(event: &EventView, names: &BTreeMap<String, String>) -> String 
     let kind = field(event, "type");
     let time = field(event, "ts").replace('T', " ");
     let time = time.get(..23).unwrap_or(&time);
-    let mut words = Vec::new();
+    let mut words = spoken_for(&event.event);
     if let Some(payload) = event.event.get("payload") {
         flatten("", payload, &mut words);
     }
@@ -49,6 +49,13 @@ pub(super) fn of(event: &EventView, names: &BTreeMap<String, String>) -> String 
     )
     .trim_end()
     .to_owned()
+}
+
+/// Who made it happen and for whom, where these are two.
+fn spoken_for(event: &Value) -> Vec<String> {
+    let of_actor = |key: &str| event.get("actor")?.get(key)?.as_str();
+    let (Some(name), Some(user)) = (of_actor("name"), of_actor("user_id")) else { return Vec::new() };
+    vec![format!("by={}", text::one_line(name)), format!("for={}", text::one_line(user))]
 }
 
 /// Takes the name of an agent that was just declared.
@@ -122,6 +129,9 @@ mod tests {
             plain(of(&exited, &names)),
             "2026-11-21 09:30:00.123 agent/…00abcd    agent.exited             epoch=3 status.code=1"
         );
+        let mut by_a_service = exited.clone();
+        by_a_service.event["actor"] = json!({ "kind": "service", "name": "portal", "user_id": "ann" });
+        assert!(plain(of(&by_a_service, &names)).ends_with("by=portal for=ann epoch=3 status.code=1"));
         learn(&event("agent.declared", &json!({ "name": "reviewer" })), &mut names);
         let failed = event("agent.failed", &json!({ "reason": "too many\u{1b}[2J restarts" }));
         let line = plain(of(&failed, &names));

@@ -26,10 +26,22 @@ use crate::{
     record::{Draft, Origin, chain},
 };
 
+mod terminate;
 mod wanted;
 
 /// Bytes of output that are kept where the program does not say how many.
 const OUTPUT_BYTES_STANDARD: u64 = 1 << 20;
+
+/// What is said of an end of which nothing is known.
+const UNKNOWN: &str = "nothing is known of its end";
+
+/// What is said of a command whose end was that of its epoch.
+const UNSEEN: &str = "its end was not seen: it ended with the epoch";
+
+/// Whether this reason of a recorded end says that nobody saw it, and not that the command could not be run.
+pub(crate) fn is_unseen(reason: &str) -> bool {
+    reason == UNKNOWN || reason == UNSEEN
+}
 
 /// By which rule of the node what happens to commands is recorded.
 const RULE: &str = "commands";
@@ -309,7 +321,7 @@ impl Actor {
             None
         });
         let end = seen.as_ref().and_then(End::of).unwrap_or_else(|| match why.is_empty() {
-            true => End::unseen("nothing is known of its end"),
+            true => End::unseen(UNKNOWN),
             false => End::failed(why),
         });
         let Some(open) = self.open_command_mut(command) else { return };
@@ -350,6 +362,8 @@ impl Actor {
                 _ => None,
             });
             let waits: Vec<(u64, RequestId)> = waits.collect();
+            // Whoever was to end it after its grace is gone, and with it how much of that is left.
+            let is_to_end = asked.is_released || row.is_terminating;
             let (message_id, is_released) = (row.message_id, asked.is_released);
             let Some(acp) = self.acp_mut() else { return };
             let open =
@@ -368,7 +382,7 @@ impl Actor {
                 {
                     self.command_told(*id.as_bytes(), String::new()).await;
                 }
-                None if is_released => self.end_command(id),
+                None if is_to_end => self.end_command(id),
                 None => {}
             }
         }
@@ -383,7 +397,7 @@ impl Actor {
         for row in open {
             let seen = commands::look(&dir, row.id).ok().flatten();
             let end = seen.as_ref().and_then(End::of);
-            let end = end.unwrap_or_else(|| End::unseen("its end was not seen: it ended with the epoch"));
+            let end = end.unwrap_or_else(|| End::unseen(UNSEEN));
             let fact = ended_fact((row.id, epoch), row.message_id, &end, seen, &mut draft);
             self.shared.record.add(&mut draft, self.stream(), &Origin::node(RULE), fact);
         }

@@ -11,7 +11,7 @@ use edgeplane_driver::{
 };
 use edgeplane_manifest::{self as manifest, Driver, ExecOutput, Manifest, OneShot, StateKind};
 use edgeplane_store::SessionRow;
-use edgeplane_types::{Activity, ActivityReport, Continuity, Epoch, Evidence, Fact, MessageId};
+use edgeplane_types::{Activity, ActivityReport, Continuity, Envelope, Epoch, Evidence, Fact};
 
 use super::{Acp, Actor, Wanted, items::OUTPUT_BYTES_MAX, label};
 use crate::record::Origin;
@@ -178,14 +178,21 @@ impl Actor {
     }
 
     /// The line that begins a message's turn. What is before the message's text is for a session that begins anew.
-    pub(super) fn exec_prompt(&self, of: &OneShots, message_id: MessageId, text: &str) -> Vec<u8> {
+    pub(super) fn exec_prompt(
+        &self,
+        of: &OneShots,
+        envelope: &Envelope,
+        (history, text): (Option<&str>, &str),
+    ) -> Vec<u8> {
         let is_told_past = of.handle.is_none() || self.acp().is_some_and(|acp| acp.untold);
         let past = self.live.as_ref().and_then(|live| live.past.first()).filter(|_| is_told_past);
         let past = past.map(edgeplane_driver::render::Rendered::text);
         let mut texts = vec![edgeplane_driver::notice::NOTICE];
         texts.extend(past.as_deref());
+        texts.extend(history);
         texts.push(text);
-        acp::prompt(of.handle.as_deref().unwrap_or_default(), message_id, &texts)
+        let former = of.handle.as_deref().unwrap_or_default();
+        acp::traced_prompt(former, envelope.id, &texts, envelope.handed_on())
     }
 }
 

@@ -7,9 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use edgeplane_driver::acp::{self, Failure, Usage};
 use edgeplane_store::{ReadError, Reader, StoredBody};
-use edgeplane_types::{
-    Activity, ActivityReport, Epoch, Evidence, Fact, ItemId, MessageId, Rung, SafeLabel, TurnId,
-};
+use edgeplane_types::{Activity, ActivityReport, Epoch, Evidence, Fact, ItemId, MessageId, Rung, SafeLabel};
 use edgeplane_wire::shim::{InputKind, ToShim};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -123,7 +121,7 @@ impl Actor {
         if let Some(usage) = usage {
             self.acp_usage(&origin, epoch, usage);
         }
-        let turn_id: TurnId = self.shared.record.mint().id();
+        let turn_id = self.turn_id_of(Some(message_id));
         let (stream, shared) = (self.stream(), Arc::clone(&self.shared));
         let Some(acp) = self.acp_mut() else { return };
         if let Some(failure) = failure {
@@ -179,7 +177,7 @@ impl Actor {
     }
 
     /// Asks for the end of the running turn, once. What it asked people for is not wanted any more.
-    async fn acp_cancel(&mut self, running: MessageId) {
+    pub(in crate::agent) async fn acp_cancel(&mut self, running: MessageId) {
         let Some(acp) = self.acp_mut() else { return };
         if acp.turn.cancelled.is_some_and(|(of, _)| of == running) {
             return;

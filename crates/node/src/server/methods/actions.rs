@@ -2,6 +2,8 @@
 //!
 //! Owns who may do which of them. What a vote comes to is the business of the asking agent's engine.
 
+use std::sync::atomic::Ordering;
+
 use edgeplane_lifecycle::action::{AgentVoter, Vote};
 use edgeplane_store::{ActionFilter, ActionRow, ReadError, Reader, StoredBody};
 use edgeplane_types::{ActionId, AgentId, ErrorName, Ingress, PolicyAction, SafeLabel, Timestamp};
@@ -36,8 +38,11 @@ pub(in crate::server) async fn open(session: &Session, params: OpenParams) -> Re
         }
     };
     check_owner(session, handle.id)?;
+    let before = session.shared.record.head();
     let request = ActionRequest::Open(session.caller.clone(), Box::new(params));
-    ask(session, &handle, request).await
+    let row = handle.ask(|reply| Command::Action(request, reply)).await??;
+    session.replayed.store(row.opened_pos <= before, Ordering::Relaxed);
+    whole_view(session, row)
 }
 
 pub(in crate::server) async fn list(session: &Session, params: ListParams) -> Result<ListResult, RpcError> {

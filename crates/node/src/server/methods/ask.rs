@@ -7,7 +7,7 @@
 mod found;
 mod parts;
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use edgeplane_store::CommittedEvent;
 use edgeplane_types::{AgentId, ErrorName, Ingress, MessageId, Proof, StreamName, error::Effect};
@@ -53,6 +53,7 @@ pub(in crate::server) async fn ask(session: &Session, params: AskParams) -> Resu
     };
     let accepted = admission::say(&session.shared, &session.caller, &asked, saying).await?;
     session.effect.notify_one();
+    session.replayed.store(accepted.duplicate, Ordering::Relaxed);
     if accepted.duplicate {
         check_same(session)?;
     }

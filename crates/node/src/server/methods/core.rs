@@ -9,11 +9,11 @@ use edgeplane_wire::{
         Empty,
         core::{
             Check, DescribeParams, DescribeResult, HealthResult, InitializeParams, InitializeResult,
-            MethodView, PROTOCOL_VERSIONS,
+            PROTOCOL_VERSIONS,
         },
         node::NodeStatus,
     },
-    catalogue::METHODS,
+    catalogue::{METHODS, describe},
     rpc::RpcError,
 };
 
@@ -51,22 +51,7 @@ pub(in crate::server) fn initialize(
 }
 
 pub(in crate::server) fn describe(params: &DescribeParams) -> DescribeResult {
-    let wanted = |name: &str| {
-        params
-            .profile
-            .as_ref()
-            .is_none_or(|profile| name.split_once('/').is_some_and(|(of, _)| of == profile))
-    };
-    let methods = METHODS.iter().filter(|method| wanted(method.name)).map(|method| MethodView {
-        name: method.name.to_owned(),
-        summary: method.summary.trim().to_owned(),
-        effect: method.effect.as_str().to_owned(),
-        errors: method.errors.iter().map(|name| name.as_str().to_owned()).collect(),
-        since: method.since.to_owned(),
-        params: method.params_schema(),
-        result: method.result_schema(),
-    });
-    DescribeResult { methods: methods.collect() }
+    describe::describe(params.profile.as_deref())
 }
 
 fn record_check(session: &Session) -> (Check, &'static str) {
@@ -118,7 +103,12 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         events,
         record: record.to_owned(),
         open_files: edgeplane_os::limits::files_open_now().unwrap_or(0),
-        checks: std::iter::once(check).chain(shared.checks.iter().cloned()).chain(security).collect(),
+        overrides: shared.overrides.all().iter().map(|row| crate::overrides::mark(row)).collect(),
+        checks: std::iter::once(check)
+            .chain(shared.checks.iter().cloned())
+            .chain(security)
+            .chain([shared.overrides.check()])
+            .collect(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Messages: send one, submit content, list them, look at one.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use edgeplane_driver::render;
 use edgeplane_store::{MessageRow, StoredBody};
@@ -52,6 +52,7 @@ pub(in crate::server) async fn signal(
     };
     let accepted = admission::say(&session.shared, &session.caller, &agent, saying).await?;
     session.effect.notify_one();
+    session.replayed.store(accepted.duplicate, Ordering::Relaxed);
     let mut result = SignalResult {
         message_id: accepted.message_id,
         agent: agent.name.to_string(),
@@ -95,6 +96,7 @@ pub(in crate::server) async fn submit(
     };
     let accepted = admission::say(&session.shared, &session.caller, &agent, saying).await?;
     session.effect.notify_one();
+    session.replayed.store(accepted.duplicate, Ordering::Relaxed);
     Ok(SignalResult {
         message_id: accepted.message_id,
         agent: agent.name.to_string(),
@@ -228,7 +230,10 @@ pub(super) fn visible(session: &Session, id: MessageId) -> Result<MessageRow, Rp
         // A service speaks by its token alone, which names it wherever it is.
         None => {
             let by_token = caller.proof == Proof::ServiceToken && source.proof == Proof::ServiceToken;
-            by_token && source.principal == caller.principal
+            // What it says for one user is not another's to read.
+            let spoken_for = row.envelope.on_behalf_of.first().map(|of| &of.principal);
+            let is_users = caller.user_id().is_none_or(|user_id| spoken_for == Some(user_id));
+            by_token && source.principal == caller.principal && is_users
         }
     };
     if !sent_it {
@@ -266,6 +271,9 @@ pub(super) fn view(record: &Record, row: MessageRow, agent: &str) -> Result<Mess
         receipts: row.receipts,
         content_digest: envelope.content_digest,
         parts,
+        thread_id: envelope.thread,
+        into_turn: envelope.into_turn,
+        fence: envelope.fence,
         reply_to: envelope.reply_to,
         causation: envelope.causation,
         on_behalf_of: envelope.on_behalf_of,

@@ -107,6 +107,7 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         output_bytes: row.output_bytes,
         healthy: None,
         hooks: None,
+        overrides: Vec::new(),
         identities: identities(session, remains),
         replicas: None,
         set: None,

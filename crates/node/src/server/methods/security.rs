@@ -12,8 +12,8 @@ use edgeplane_wire::{
         Empty,
         core::Check,
         security::{
-            CreateParams, CreateResult, EpochTokenResult, KeyView, KeysResult, RevokeParams, TokenView,
-            TokensResult,
+            AddCertificateParams, AddCertificateResult, CreateParams, CreateResult, EpochTokenResult,
+            KeyView, KeysResult, RevokeParams, TokenView, TokensResult,
         },
     },
     rpc::RpcError,
@@ -44,16 +44,8 @@ pub(in crate::server) async fn create(
 ) -> Result<CreateResult, RpcError> {
     let scopes = checked(&params)?;
     let shared = &session.shared;
-    if shared.agent(&Tenant::default(), params.principal.as_str()).is_ok() {
-        let what = format!("`{}` is an agent, and an agent needs no token", params.principal);
-        return Err(invalid(what).hint("name the person or the program that will bear the token"));
-    }
     let now = shared.record.now();
-    let live = shared.record.read(Reader::tokens).await?.iter().filter(|row| is_live(row, now)).count();
-    if live >= LIVE_TOKENS_MAX {
-        let what = format!("{live} tokens are good now, and no more than {LIVE_TOKENS_MAX} may be");
-        return Err(RpcError::new(ErrorName::QuotaExhausted, what).hint("revoke those that nobody uses"));
-    }
+    check_room(session, &params, now).await?;
     let mut secret = zeroize::Zeroizing::new([0; SECRET_BYTES]);
     shared.record.mint().entropy.fill(secret.as_mut_slice());
     let token = NamedToken::from_random(*secret);
@@ -67,9 +59,55 @@ pub(in crate::server) async fn create(
         roles: params.roles,
         secret_digest: token.digest().to_string(),
         expires_at,
+        remote: params.remote,
     };
     commit(session, fact).await?;
     Ok(CreateResult { token_id, token: token.reveal().to_owned(), expires_at })
+}
+
+/// Refuses a credential for an agent, and one more than anybody keeps track of.
+async fn check_room(session: &Session, params: &CreateParams, now: Timestamp) -> Result<(), RpcError> {
+    let shared = &session.shared;
+    if shared.agent(&Tenant::default(), params.principal.as_str()).is_ok() {
+        let what = format!("`{}` is an agent, and an agent needs no token", params.principal);
+        return Err(invalid(what).hint("name the person or the program that will bear the token"));
+    }
+    let live = shared.record.read(Reader::tokens).await?.iter().filter(|row| is_live(row, now)).count();
+    if live >= LIVE_TOKENS_MAX {
+        let what = format!("{live} tokens are good now, and no more than {LIVE_TOKENS_MAX} may be");
+        return Err(RpcError::new(ErrorName::QuotaExhausted, what).hint("revoke those that nobody uses"));
+    }
+    Ok(())
+}
+
+pub(in crate::server) async fn add_certificate(
+    session: &Session,
+    params: AddCertificateParams,
+) -> Result<AddCertificateResult, RpcError> {
+    let AddCertificateParams { fingerprint, principal, kind, scopes, roles, expires_in_ms } = params;
+    let Some(fingerprint) = tokens::fingerprint(&fingerprint) else {
+        return Err(invalid("a fingerprint is 64 hexadecimal digits, with or without colons")
+            .hint("`openssl x509 -noout -fingerprint -sha256 -in CERTIFICATE` shows it"));
+    };
+    // It is only ever shown over a network connection.
+    let params = CreateParams { principal, kind, scopes, roles, expires_in_ms, remote: true };
+    let scopes = checked(&params)?;
+    let shared = &session.shared;
+    let now = shared.record.now();
+    check_room(session, &params, now).await?;
+    let secret_digest = tokens::of_certificate(&fingerprint);
+    if let Some(row) = shared.record.look_up(|reader| reader.token_by_digest(&secret_digest))? {
+        let what = format!("the certificate is known already, as {} of `{}`", row.id, row.principal);
+        return Err(RpcError::new(ErrorName::Conflict, what)
+            .hint("one that was revoked stays worth nothing; make a new certificate"));
+    }
+    let token_id: TokenId = shared.record.mint().id();
+    let expires_at = params.expires_in_ms.map(|millis| now.plus_millis(millis));
+    let CreateParams { principal, kind, roles, remote, .. } = params;
+    let fact =
+        Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote };
+    commit(session, fact).await?;
+    Ok(AddCertificateResult { token_id, expires_at })
 }
 
 async fn commit(session: &Session, fact: Fact) -> Result<(), RpcError> {
@@ -84,7 +122,7 @@ async fn commit(session: &Session, fact: Fact) -> Result<(), RpcError> {
 
 /// The scopes of a token that may be made, each once.
 fn checked(params: &CreateParams) -> Result<Vec<Scope>, RpcError> {
-    let CreateParams { principal, kind, scopes, roles, expires_in_ms } = params;
+    let CreateParams { principal, kind, scopes, roles, expires_in_ms, remote: _ } = params;
     if is_nodes_own(principal.as_str()) {
         let what = format!("`{principal}` is a name that the node gives by itself");
         return Err(invalid(what).hint("name the person or the program that will bear the token"));
@@ -94,8 +132,10 @@ fn checked(params: &CreateParams) -> Result<Vec<Scope>, RpcError> {
         return Err(invalid("a token without a scope allows nothing"));
     }
     if *kind == TokenKind::Service {
-        if let Some(more) = scopes.iter().find(|scope| !matches!(scope, Scope::Read | Scope::Signal)) {
-            let what = format!("a service has the scopes read and signal only, not {}", tokens::word(*more));
+        let may = |scope: &Scope| matches!(scope, Scope::Read | Scope::Signal | Scope::Delegate);
+        if let Some(more) = scopes.iter().find(|scope| !may(scope)) {
+            let what =
+                format!("a service has the scopes read, signal and delegate only, not {}", more.as_str());
             return Err(invalid(what).hint("what a person is answerable for needs a token of a person"));
         }
         if !roles.is_empty() {
@@ -127,8 +167,10 @@ pub(in crate::server) async fn list(session: &Session) -> Result<TokensResult, R
         kind: row.kind,
         scopes: row.scopes,
         roles: row.roles,
+        certificate: tokens::certificate_of(&row.secret_digest).map(str::to_owned),
         created_at: row.created_at,
         expires_at: row.expires_at,
+        remote: row.remote,
     });
     Ok(TokensResult { items: items.collect() })
 }
@@ -148,6 +190,7 @@ pub(in crate::server) async fn revoke(session: &Session, params: RevokeParams) -
     })?;
     if row.revoked_at.is_none() {
         commit(session, Fact::TokenRevoked { token_id, reason }).await?;
+        session.shared.standings_changed();
     }
     Ok(Empty {})
 }

@@ -3,7 +3,7 @@
 //! Each recipient gets a message of its own, which passes admission alone: what becomes of one says nothing of the
 //! others, and is told for each.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use edgeplane_types::Ingress;
 use edgeplane_wire::{
@@ -90,7 +90,10 @@ async fn spread(
         }
     }
     session.effect.notify_one();
-    Ok(SpreadResult { items: items.into_iter().flatten().collect() })
+    let items: Vec<SpreadItem> = items.into_iter().flatten().collect();
+    let replayed = !items.is_empty() && items.iter().all(|item| item.duplicate);
+    session.replayed.store(replayed, Ordering::Relaxed);
+    Ok(SpreadResult { items })
 }
 
 fn item(agent: String, said: Result<Accepted, RpcError>) -> SpreadItem {

@@ -4,6 +4,7 @@
 //! looked through for them; `next` says where to read on. What an event says stands in [`entry`].
 
 mod entry;
+pub(in crate::server) mod items;
 mod shorten;
 
 use edgeplane_store::{CommittedEvent, ReadError, Reader};
@@ -35,6 +36,8 @@ struct Wanted {
     message_id: Option<MessageId>,
     detail: Detail,
     limit: usize,
+    /// Only what belongs to this conversation.
+    of: Option<items::Of>,
 }
 
 impl Wanted {
@@ -60,7 +63,7 @@ pub(in crate::server) async fn read(
     check_owner(session, id)?;
     let TranscriptParams { agent: _, after, limit, epoch, message_id, detail } = params;
     let limit = usize::try_from(limit.unwrap_or(LIMIT).clamp(1, TRANSCRIPT_MAX)).unwrap_or(1);
-    let wanted = Wanted { epoch, message_id, detail, limit };
+    let wanted = Wanted { epoch, message_id, detail, limit, of: None };
     let stream = StreamName::Agent(of_the_one_that_has(session, id, message_id)?);
     let read = move |reader: &Reader| {
         let from = match (after, message_id) {
@@ -151,7 +154,11 @@ fn told(
     committed: &CommittedEvent,
     wanted: Wanted,
 ) -> Result<Option<TranscriptEntry>, ReadError> {
-    Ok(entry::of(reader, &committed.event)?.filter(|entry| wanted.takes(entry)))
+    let entry = entry::of(reader, &committed.event)?.filter(|entry| wanted.takes(entry));
+    match (entry, wanted.of) {
+        (Some(entry), Some(of)) => Ok(items::turn_of_entry(reader, &entry, of)?.map(|_turn| entry)),
+        (entry, _) => Ok(entry),
+    }
 }
 
 /// Where the next entry stands, seen from the last one.

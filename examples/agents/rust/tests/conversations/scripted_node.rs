@@ -253,13 +253,18 @@ impl ScriptedNode {
                 let message_id = format!("msg_sent-{}", self.signals.len());
                 Ok(json!({ "message_id": message_id, "agent": agent, "receipts": [] }))
             }
-            "runtime/action.open" => {
+            "conversation/action.open" => {
                 self.actions.push(params.clone());
                 let id = format!("act_{}", self.actions.len());
                 let action = json!({ "id": id, "kind": params["kind"], "prompt": params["prompt"] });
                 Ok(json!({ "action": action }))
             }
-            "stream/read" => Ok(json!({ "items": list(&self.script["events"]), "next": 0, "end": true })),
+            "stream/replay" => {
+                let events = list(&self.script["events"]);
+                let items: Vec<Value> =
+                    events.iter().map(|event| json!({ "n": event["pos"], "event": event })).collect();
+                Ok(json!({ "items": items, "next": 0, "end": true }))
+            }
             _ => Err(("method_not_found", format!("no method `{method}`"))),
         }
     }

@@ -12,11 +12,11 @@ use edgeplane_wire::{
         agent::{AgentParams, AgentStatus, ApplyParams, Document},
         message::SignalParams,
         report::{Spoken, TRANSCRIPT_MAX, TranscriptEntry, TranscriptParams},
-        stream::ReadParams,
+        stream::{ReplayParams, Target},
         terminal::RecordingParams,
     },
     catalogue::{
-        AgentApply, AgentGet, AgentSignal, AgentSnapshot, RecordingRead, StreamRead, TranscriptRead,
+        AgentApply, AgentGet, AgentSignal, AgentSnapshot, RecordingRead, StreamReplay, TranscriptRead,
     },
 };
 use serde_json::{Value, json};
@@ -192,8 +192,9 @@ impl Trial<'_> {
             Driver::Acp { .. } => Ok(self.entry(Spoken::Session, "opened").map(|_| (Verdict::Works, None))),
             Driver::Native { .. } => {
                 let types = vec!["agent.probed".to_owned()];
-                let params = ReadParams { agent: Some(self.name()), types, ..ReadParams::default() };
-                let events = self.scratch.ask::<StreamRead>(&params)?.items;
+                let target = Target::agent(self.name());
+                let params = ReplayParams { target, types, ..ReplayParams::default() };
+                let events = self.scratch.ask::<StreamReplay>(&params)?.items;
                 let is_well = |event: &Value| event.pointer("/payload/healthy") == Some(&Value::Bool(true));
                 Ok(events.iter().any(|event| is_well(&event.event)).then_some((Verdict::Works, None)))
             }

@@ -162,13 +162,13 @@ impl Question<'_> {
 
     /// The output of a turn, unless a rule keeps it from the one who asked.
     fn by_turn(&self, turn: &CommittedEvent) -> Result<Result<Answer, RpcError>, RpcError> {
-        let Fact::TurnCompleted { turn_id, epoch, authority, output_digest, .. } = &turn.event.fact else {
+        let Fact::TurnCompleted { epoch, authority, output_digest, .. } = &turn.event.fact else {
             return Err(RpcError::new(ErrorName::Internal, "the record names no turn as the answer"));
         };
         let words = Words {
             epoch: *epoch,
             authority: authority.unwrap_or(Authority::Untrusted),
-            nonce: *turn_id.as_bytes(),
+            nonce: *turn.event.id.as_bytes(),
             text: String::from_utf8_lossy(&self.body(output_digest)?).into_owned(),
         };
         Ok(self.show(words)?.map(|shown| Answer {
@@ -227,6 +227,8 @@ impl Question<'_> {
             origin: None,
             rule: None,
             thread: None,
+            into_turn: None,
+            fence: None,
             reply_to: Some(self.id),
             causation: Some(self.id),
             expires_at: None,

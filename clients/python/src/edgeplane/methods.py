@@ -1,0 +1,3170 @@
+"""Every method of the catalogue, by profile and object: `client.runtime.agent.signal(...)`."""
+
+# Made by `cargo xtask generate` from crates/wire/src/catalogue. A change of this file is lost.
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, Tuple, Union, cast
+
+from . import types as t
+from .caller import Caller, Group
+
+
+class Core(Group):
+    """`core/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+
+    def initialize(
+        self,
+        *,
+        versions: Optional[List[str]] = None,
+        client: Optional[str] = None,
+        token: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InitializeResult:
+        """Greets the node: versions, and as whom it knows the caller.
+
+        `core/initialize`: reads; a token needs: nothing;
+        a repetition without a key changes nothing. Errors of its own:
+        unsupported.
+
+        :param versions: Protocol versions that the caller speaks, as dates.
+        :param client: The caller's program and version, for logs.
+        :param token: A token by which the caller is to be known on this connection from here on. It never makes an agent another.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"versions": versions, "client": client, "token": token}
+        result = self._call("core/initialize", required, optional, ctx, "safe")
+        return cast(t.InitializeResult, result)
+
+    def describe(
+        self,
+        *,
+        profile: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DescribeResult:
+        """Lists the methods with their schemas.
+
+        `core/describe`: reads; a token needs: nothing;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+
+        :param profile: Only this profile.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"profile": profile}
+        result = self._call("core/describe", required, optional, ctx, "safe")
+        return cast(t.DescribeResult, result)
+
+    def health(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HealthResult:
+        """Tells whether the node serves.
+
+        `core/health`: reads; a token needs: nothing;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("core/health", required, optional, ctx, "safe")
+        return cast(t.HealthResult, result)
+
+    def cancel(
+        self,
+        *,
+        request_id: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CancelResult:
+        """Takes back a request of the caller that is still being worked on; it answers `cancelled`.
+
+        `core/cancel`: writes; a token needs: nothing;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        none.
+
+        :param request_id: The `request_id` of its context.
+        :param reason: Why, for the one who waits for it.
+        """
+        required: Dict[str, Any] = {"request_id": request_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("core/cancel", required, optional, ctx, "same")
+        return cast(t.CancelResult, result)
+
+
+class RuntimeNode(Group):
+    """`runtime/node.*`"""
+
+    def status(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.NodeStatus:
+        """Tells how the daemon is.
+
+        `runtime/node.status`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/node.status", required, optional, ctx, "safe")
+        return cast(t.NodeStatus, result)
+
+    def stop(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Ends the daemon in good order; agents run on.
+
+        `runtime/node.stop`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/node.stop", required, optional, ctx, "same")
+        return cast(t.Empty, result)
+
+
+class RuntimeAgent(Group):
+    """`runtime/agent.*`"""
+
+    def apply(
+        self,
+        *,
+        documents: List[t.Document],
+        dry_run: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ApplyResult:
+        """Declares agents or changes what is declared, all or nothing.
+
+        `runtime/agent.apply`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        invalid_manifest, quota_exhausted, storage_full.
+
+        :param documents: The files.
+        :param dry_run: Only say what would change.
+        """
+        required: Dict[str, Any] = {"documents": documents}
+        optional: Dict[str, Any] = {"dry_run": dry_run}
+        result = self._call("runtime/agent.apply", required, optional, ctx, "same")
+        return cast(t.ApplyResult, result)
+
+    def list(
+        self,
+        *,
+        labels: Optional[Dict[str, str]] = None,
+        phase: Optional[t.Phase] = None,
+        retired: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AgentListResult:
+        """Lists agents by name.
+
+        `runtime/agent.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+
+        :param labels: Only those with all of these labels.
+        :param phase: Only those in this phase; `retired` needs no more to be said.
+        :param retired: Also those that are retired, from the record: at most 1,000, those that were declared last.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"labels": labels, "phase": phase, "retired": retired}
+        result = self._call("runtime/agent.list", required, optional, ctx, "safe")
+        return cast(t.AgentListResult, result)
+
+    def get(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AgentView:
+        """Shows an agent.
+
+        `runtime/agent.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.get", required, optional, ctx, "safe")
+        return cast(t.AgentView, result)
+
+    def install(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InstallResult:
+        """Runs an agent's preparation steps; progress comes as `core/progress` notifications.
+
+        `runtime/agent.install`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.install", required, optional, ctx, "again")
+        return cast(t.InstallResult, result)
+
+    def start(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Makes an agent run.
+
+        `runtime/agent.start`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        policy_blocked, not_found, invalid_state, storage_full.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.start", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def stop(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Makes an agent end and stay ended.
+
+        `runtime/agent.stop`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        policy_blocked, not_found, invalid_state.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.stop", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def restart(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Makes an agent end and begin anew.
+
+        `runtime/agent.restart`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_state, storage_full.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.restart", required, optional, ctx, "again")
+        return cast(t.ChangeResult, result)
+
+    def freeze(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Suspends every process of an agent.
+
+        `runtime/agent.freeze`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        policy_blocked, not_found, invalid_state, unsupported.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.freeze", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def unfreeze(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Lets a frozen agent go on.
+
+        `runtime/agent.unfreeze`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        policy_blocked, not_found, invalid_state.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.unfreeze", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def hibernate(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Ends an idle agent until a message comes for it; its context is what its program can go on with.
+
+        `runtime/agent.hibernate`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        policy_blocked, not_found, invalid_state.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.hibernate", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def retire(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Ends an agent and frees its name; its history stays.
+
+        `runtime/agent.retire`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.retire", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def release(
+        self,
+        *,
+        agent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Vouches that nothing is left of a quarantined agent.
+
+        `runtime/agent.release`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/agent.release", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+    def wait(
+        self,
+        *,
+        agent: str,
+        phases: List[t.Phase],
+        timeout_ms: int,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Waits until an agent is in one of some phases.
+
+        `runtime/agent.wait`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, deadline_exceeded.
+
+        :param agent: Name or id.
+        :param phases: Any of these will do.
+        :param timeout_ms: Longest wait in milliseconds.
+        """
+        required: Dict[str, Any] = {"agent": agent, "phases": phases, "timeout_ms": timeout_ms}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.wait", required, optional, ctx, "safe")
+        return cast(t.ChangeResult, result)
+
+    def signal(
+        self,
+        *,
+        agent: str,
+        parts: List[t.Part],
+        mode: Optional[t.DeliveryMode] = None,
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        reply_to: Optional[t.MessageId] = None,
+        causation: Optional[t.MessageId] = None,
+        on_behalf_of: Optional[List[t.BehalfParam]] = None,
+        authority: Optional[t.Authority] = None,
+        display_name: Optional[str] = None,
+        wait: Optional[t.Rung] = None,
+        timeout_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SignalResult:
+        """Sends a message to an agent.
+
+        `runtime/agent.signal`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, too_large, backpressure, rate_limited, idempotency_mismatch, policy_blocked, storage_full.
+
+        :param agent: Name or id.
+        :param parts: What to say: at most 4 MiB of JSON, data at most 64 lists and objects deep.
+        :param mode: How it meets a running turn.
+        :param priority: Which waiting message goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth delivering.
+        :param idempotency_key: Key against sending it twice.
+        :param reply_to: The message it answers.
+        :param causation: The message that made the sender send this one, if it is not the one that it answers.
+        :param on_behalf_of: For whom the sender speaks, nearest first; at most eight. It is shown, and never raises what is said.
+        :param authority: Less authority than the sender has; more is refused.
+        :param display_name: A name that the sender gives itself, of at most 256 bytes; shown to people, never proof.
+        :param wait: Answer only when it has come this far.
+        :param timeout_ms: Longest wait in milliseconds.
+        """
+        required: Dict[str, Any] = {"agent": agent, "parts": parts}
+        optional: Dict[str, Any] = {"mode": mode, "priority": priority, "expires_in_ms": expires_in_ms, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "authority": authority, "display_name": display_name, "wait": wait, "timeout_ms": timeout_ms}
+        result = self._call("runtime/agent.signal", required, optional, ctx, "again")
+        return cast(t.SignalResult, result)
+
+    def broadcast(
+        self,
+        *,
+        parts: List[t.Part],
+        selector: Optional[Dict[str, t.SafeLabel]] = None,
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        causation: Optional[t.MessageId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SpreadResult:
+        """Sends a message to every agent whose labels are as asked for.
+
+        `runtime/agent.broadcast`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        too_large.
+
+        :param parts: What to say.
+        :param selector: Labels and their values; all must be met. None means every agent.
+        :param priority: Which waiting message goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth delivering.
+        :param idempotency_key: Key against sending it twice.
+        :param causation: The message that made the sender send it.
+        """
+        required: Dict[str, Any] = {"parts": parts}
+        optional: Dict[str, Any] = {"selector": selector, "priority": priority, "expires_in_ms": expires_in_ms, "idempotency_key": idempotency_key, "causation": causation}
+        result = self._call("runtime/agent.broadcast", required, optional, ctx, "again")
+        return cast(t.SpreadResult, result)
+
+    def ask(
+        self,
+        *,
+        agent: str,
+        parts: List[t.Part],
+        priority: Optional[t.Priority] = None,
+        idempotency_key: Optional[str] = None,
+        causation: Optional[t.MessageId] = None,
+        timeout_ms: Optional[int] = None,
+        stream: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AskResult:
+        """Asks an agent and waits for its answer; parts of it come as `ask/part` notifications.
+
+        `runtime/agent.ask`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, too_large, backpressure, idempotency_mismatch, policy_blocked, unsupported, storage_full.
+
+        :param agent: Name or id.
+        :param parts: The question.
+        :param priority: Which waiting message goes first.
+        :param idempotency_key: Key against asking twice: with the same key the answer to the first question comes.
+        :param causation: The message that made the sender ask.
+        :param timeout_ms: Longest wait in milliseconds, a minute if it is left out. With 0 the answer is looked for and not waited for.
+        :param stream: Send what the agent says meanwhile as `ask/part` notifications, in order.
+        """
+        required: Dict[str, Any] = {"agent": agent, "parts": parts}
+        optional: Dict[str, Any] = {"priority": priority, "idempotency_key": idempotency_key, "causation": causation, "timeout_ms": timeout_ms, "stream": stream}
+        result = self._call("runtime/agent.ask", required, optional, ctx, "again")
+        return cast(t.AskResult, result)
+
+    def attach(
+        self,
+        *,
+        agent: str,
+        control: Optional[bool] = None,
+        takeover: Optional[bool] = None,
+        cols: Optional[int] = None,
+        rows: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AttachResult:
+        """Watches or controls an agent's terminal; output comes as `attach/output` notifications.
+
+        `runtime/agent.attach`: writes; a token needs: `attach`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_state, locked.
+
+        :param agent: Name or id.
+        :param control: Also write and resize. There is one controller at a time.
+        :param takeover: Take the control from whoever has it.
+        :param cols: Columns of the viewer's terminal; the controller's size is the agent's.
+        :param rows: Rows of the viewer's terminal.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"control": control, "takeover": takeover, "cols": cols, "rows": rows}
+        result = self._call("runtime/agent.attach", required, optional, ctx, "again")
+        return cast(t.AttachResult, result)
+
+    def detach(
+        self,
+        *,
+        attachment: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Ends an attachment; the agent does not notice.
+
+        `runtime/agent.detach`: writes; a token needs: `attach`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found.
+
+        :param attachment: Its id.
+        """
+        required: Dict[str, Any] = {"attachment": attachment}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.detach", required, optional, ctx, "same")
+        return cast(t.Empty, result)
+
+    def write(
+        self,
+        *,
+        attachment: str,
+        data: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Types keys through a controlling attachment.
+
+        `runtime/agent.write`: writes; a token needs: `control`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, permission_denied, backpressure.
+
+        :param attachment: Through this attachment, which must control.
+        :param data: The bytes in base64.
+        """
+        required: Dict[str, Any] = {"attachment": attachment, "data": data}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.write", required, optional, ctx, "again")
+        return cast(t.Empty, result)
+
+    def resize(
+        self,
+        *,
+        attachment: str,
+        cols: int,
+        rows: int,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Changes the terminal's size through a controlling attachment.
+
+        `runtime/agent.resize`: writes; a token needs: `attach`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, permission_denied.
+
+        :param attachment: Through this attachment, which must control.
+        :param cols: Columns.
+        :param rows: Rows.
+        """
+        required: Dict[str, Any] = {"attachment": attachment, "cols": cols, "rows": rows}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.resize", required, optional, ctx, "same")
+        return cast(t.Empty, result)
+
+    def snapshot(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SnapshotResult:
+        """Shows an agent's screen as text.
+
+        `runtime/agent.snapshot`: reads; a token needs: `attach`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/agent.snapshot", required, optional, ctx, "safe")
+        return cast(t.SnapshotResult, result)
+
+
+class RuntimeRetirement(Group):
+    """`runtime/retirement.*`"""
+
+    def plan(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RetirementPlan:
+        """Says what an agent owns that is removed when it is retired, and what stays.
+
+        `runtime/retirement.plan`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/retirement.plan", required, optional, ctx, "safe")
+        return cast(t.RetirementPlan, result)
+
+    def perform(
+        self,
+        *,
+        agent: str,
+        plan: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ChangeResult:
+        """Ends an agent, frees its name and removes what it owned, as its plan says; its history stays.
+
+        `runtime/retirement.perform`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, conflict, storage_full.
+
+        :param agent: Name or id.
+        :param plan: Digest of a plan of `runtime/retirement.plan`: what that says is removed, and nothing is done if it is not what the agent owns now.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"agent": agent, "plan": plan}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/retirement.perform", required, optional, ctx, "same")
+        return cast(t.ChangeResult, result)
+
+
+class RuntimeEpoch(Group):
+    """`runtime/epoch.*`"""
+
+    def list(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EpochsResult:
+        """Lists an agent's epochs.
+
+        `runtime/epoch.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/epoch.list", required, optional, ctx, "safe")
+        return cast(t.EpochsResult, result)
+
+
+class RuntimeOverride(Group):
+    """`runtime/override.*`"""
+
+    def apply(
+        self,
+        *,
+        scope: t.OverrideScope,
+        kind: t.WantedKind,
+        reason: str,
+        expires_in_ms: Optional[int] = None,
+        wait_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverrideResult:
+        """Decides over agents, above everything that they are meant to do, until it is lifted: ends or suspends them.
+
+        `runtime/override.apply`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        invalid_params, not_found, unsupported, quota_exhausted.
+
+        :param scope: Which agents, those to come included: `{'node': true}`, `{'agents': [names]}` or `{'labels': {key: value}}`.
+        :param kind: What is done to them.
+        :param reason: Why, for the record and for whoever finds an agent held.
+        :param expires_in_ms: After how many milliseconds it lifts itself; never without.
+        :param wait_ms: How long the answer may wait for agents to come to rest, in milliseconds; 5,000 without.
+        """
+        required: Dict[str, Any] = {"scope": scope, "kind": kind, "reason": reason}
+        optional: Dict[str, Any] = {"expires_in_ms": expires_in_ms, "wait_ms": wait_ms}
+        result = self._call("runtime/override.apply", required, optional, ctx, "again")
+        return cast(t.OverrideResult, result)
+
+    def lift(
+        self,
+        *,
+        override_id: t.OverrideId,
+        reason: str,
+        wait_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverrideResult:
+        """Takes a decision over agents back; what it ended or suspended goes on if nothing else holds it.
+
+        `runtime/override.lift`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        invalid_params, not_found.
+
+        :param override_id: Which.
+        :param reason: Why, for the record.
+        :param wait_ms: How long the answer may wait for agents to go on, in milliseconds; 5,000 without.
+        """
+        required: Dict[str, Any] = {"override_id": override_id, "reason": reason}
+        optional: Dict[str, Any] = {"wait_ms": wait_ms}
+        result = self._call("runtime/override.lift", required, optional, ctx, "same")
+        return cast(t.OverrideResult, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        lifted: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverridesResult:
+        """Lists decisions over agents.
+
+        `runtime/override.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those that cover this agent now: name or id.
+        :param lifted: Also those that were lifted.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "lifted": lifted}
+        result = self._call("runtime/override.list", required, optional, ctx, "safe")
+        return cast(t.OverridesResult, result)
+
+    def get(
+        self,
+        *,
+        override_id: t.OverrideId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OverrideView:
+        """Shows a decision over agents.
+
+        `runtime/override.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param override_id: Which.
+        """
+        required: Dict[str, Any] = {"override_id": override_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/override.get", required, optional, ctx, "safe")
+        return cast(t.OverrideView, result)
+
+
+class RuntimeProcess(Group):
+    """`runtime/process.*`"""
+
+    def list(
+        self,
+        *,
+        agent: str,
+        status: Optional[t.ProcessStatus] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProcessesResult:
+        """Lists the processes that an agent's program had the node run.
+
+        `runtime/process.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        invalid_params, not_found.
+
+        :param agent: Of this agent: name or id.
+        :param status: Only those of this status.
+        :param limit: Most processes to look at, at most 500; 50 if not given.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"status": status, "limit": limit, "cursor": cursor}
+        result = self._call("runtime/process.list", required, optional, ctx, "safe")
+        return cast(t.ProcessesResult, result)
+
+    def get(
+        self,
+        *,
+        process_id: t.ProcessId,
+        output_bytes: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AgentProcess:
+        """Shows a process, with the beginning and the end of its output.
+
+        `runtime/process.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param process_id: Which.
+        :param output_bytes: Most bytes of output to show from its beginning and from its end each, at most 65,536; 4,096 if not given.
+        """
+        required: Dict[str, Any] = {"process_id": process_id}
+        optional: Dict[str, Any] = {"output_bytes": output_bytes}
+        result = self._call("runtime/process.get", required, optional, ctx, "safe")
+        return cast(t.AgentProcess, result)
+
+    def terminate(
+        self,
+        *,
+        process_id: t.ProcessId,
+        grace_ms: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AgentProcess:
+        """Ends a process that an agent's program had the node run.
+
+        `runtime/process.terminate`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, unavailable.
+
+        :param process_id: Which.
+        :param grace_ms: How long it may take to end by itself after it was asked to, in milliseconds; it is not asked without.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"process_id": process_id}
+        optional: Dict[str, Any] = {"grace_ms": grace_ms, "reason": reason}
+        result = self._call("runtime/process.terminate", required, optional, ctx, "same")
+        return cast(t.AgentProcess, result)
+
+
+class RuntimeEnvironment(Group):
+    """`runtime/environment.*`"""
+
+    def get(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EnvironmentView:
+        """Shows what surrounds an agent's program, as it is applied: folder, user, variables by name, limits, what is missing.
+
+        `runtime/environment.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/environment.get", required, optional, ctx, "safe")
+        return cast(t.EnvironmentView, result)
+
+
+class RuntimeHost(Group):
+    """`runtime/host.*`"""
+
+    def list(
+        self,
+        *,
+        labels: Optional[Dict[str, str]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HostsResult:
+        """Lists the machines that this node knows: its own.
+
+        `runtime/host.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+
+        :param labels: Only those with all of these labels.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"labels": labels}
+        result = self._call("runtime/host.list", required, optional, ctx, "safe")
+        return cast(t.HostsResult, result)
+
+    def get(
+        self,
+        *,
+        host: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HostView:
+        """Shows a machine: capacity, load, what it allows, agents by phase, what is left.
+
+        `runtime/host.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param host: Name or id of its node.
+        """
+        required: Dict[str, Any] = {"host": host}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/host.get", required, optional, ctx, "safe")
+        return cast(t.HostView, result)
+
+
+class RuntimeInbox(Group):
+    """`runtime/inbox.*`"""
+
+    def list(
+        self,
+        *,
+        agent: str,
+        all: Optional[bool] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InboxResult:
+        """Lists an agent's messages.
+
+        `runtime/inbox.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Name or id.
+        :param all: Also those that no longer wait, in the order of their arrival; else in the order of delivery.
+        :param limit: Most to list: with `all` the newest, else the next to be delivered.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"all": all, "limit": limit}
+        result = self._call("runtime/inbox.list", required, optional, ctx, "safe")
+        return cast(t.InboxResult, result)
+
+
+class RuntimeMessage(Group):
+    """`runtime/message.*`"""
+
+    def get(
+        self,
+        *,
+        message_id: t.MessageId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.MessageView:
+        """Shows a message and its receipts.
+
+        `runtime/message.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param message_id: Its id.
+        """
+        required: Dict[str, Any] = {"message_id": message_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/message.get", required, optional, ctx, "safe")
+        return cast(t.MessageView, result)
+
+    def submit(
+        self,
+        *,
+        agent: str,
+        channel: t.Channel,
+        parts: List[t.Part],
+        origin: Optional[t.ContentOrigin] = None,
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        reply_to: Optional[t.MessageId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SignalResult:
+        """Submits content as a tool's result, a document or a web page.
+
+        `runtime/message.submit`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, too_large, backpressure, idempotency_mismatch, policy_blocked, storage_full.
+
+        :param agent: Name or id.
+        :param channel: `tool`, `document` or `web`.
+        :param parts: The content.
+        :param origin: Where it was found.
+        :param priority: Which waiting message goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth delivering.
+        :param idempotency_key: Key against submitting it twice.
+        :param reply_to: The message that asked for it.
+        """
+        required: Dict[str, Any] = {"agent": agent, "channel": channel, "parts": parts}
+        optional: Dict[str, Any] = {"origin": origin, "priority": priority, "expires_in_ms": expires_in_ms, "idempotency_key": idempotency_key, "reply_to": reply_to}
+        result = self._call("runtime/message.submit", required, optional, ctx, "again")
+        return cast(t.SignalResult, result)
+
+    def verify(
+        self,
+        *,
+        message_id: t.MessageId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.MessageVerifyResult:
+        """Tells what the node vouches for of a message, signed.
+
+        `runtime/message.verify`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param message_id: Its id.
+        """
+        required: Dict[str, Any] = {"message_id": message_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/message.verify", required, optional, ctx, "safe")
+        return cast(t.MessageVerifyResult, result)
+
+    def sign(
+        self,
+        *,
+        message_ids: List[t.MessageId],
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SignResult:
+        """Signs messages that leave the node, with one signature for all.
+
+        `runtime/message.sign`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, too_large.
+
+        :param message_ids: Their ids; at most 1,024.
+        """
+        required: Dict[str, Any] = {"message_ids": message_ids}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/message.sign", required, optional, ctx, "safe")
+        return cast(t.SignResult, result)
+
+
+class RuntimeTopic(Group):
+    """`runtime/topic.*`"""
+
+    def publish(
+        self,
+        *,
+        topic: t.SafeLabel,
+        parts: List[t.Part],
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        causation: Optional[t.MessageId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SpreadResult:
+        """Sends a message to every agent that subscribes to a topic.
+
+        `runtime/topic.publish`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        too_large.
+
+        :param topic: The topic.
+        :param parts: What to say.
+        :param priority: Which waiting message goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth delivering.
+        :param idempotency_key: Key against publishing it twice.
+        :param causation: The message that made the sender publish it.
+        """
+        required: Dict[str, Any] = {"topic": topic, "parts": parts}
+        optional: Dict[str, Any] = {"priority": priority, "expires_in_ms": expires_in_ms, "idempotency_key": idempotency_key, "causation": causation}
+        result = self._call("runtime/topic.publish", required, optional, ctx, "again")
+        return cast(t.SpreadResult, result)
+
+
+class RuntimeDeadLetter(Group):
+    """`runtime/dead_letter.*`"""
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeadLettersResult:
+        """Lists messages that did not reach their agent.
+
+        `runtime/dead_letter.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only of this agent: name or id.
+        :param limit: Most to list.
+        :param cursor: Only those behind the one with this position, as the last page said.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "limit": limit, "cursor": cursor}
+        result = self._call("runtime/dead_letter.list", required, optional, ctx, "safe")
+        return cast(t.DeadLettersResult, result)
+
+    def replay(
+        self,
+        *,
+        message_id: t.MessageId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.MessageView:
+        """Lets a message that did not reach its agent wait once more.
+
+        `runtime/dead_letter.replay`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param message_id: Its id.
+        """
+        required: Dict[str, Any] = {"message_id": message_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/dead_letter.replay", required, optional, ctx, "same")
+        return cast(t.MessageView, result)
+
+    def drop(
+        self,
+        *,
+        message_id: t.MessageId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Takes a message that did not reach its agent off the list.
+
+        `runtime/dead_letter.drop`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param message_id: Its id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"message_id": message_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/dead_letter.drop", required, optional, ctx, "same")
+        return cast(t.Empty, result)
+
+
+class RuntimeItem(Group):
+    """`runtime/item.*`"""
+
+    def report(
+        self,
+        *,
+        kind: t.SafeLabel,
+        text: str,
+        message_id: Optional[t.MessageId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ReportResult:
+        """Reports a piece of work or a remark of the calling agent.
+
+        `runtime/item.report`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        permission_denied, fenced, not_found, too_large, storage_full.
+
+        :param kind: Of which kind, in the agent's words, such as `output` or `note`.
+        :param text: What there is to say: at most 4 MiB.
+        :param message_id: The message whose turn it belongs to; one of the agent's own.
+        """
+        required: Dict[str, Any] = {"kind": kind, "text": text}
+        optional: Dict[str, Any] = {"message_id": message_id}
+        result = self._call("runtime/item.report", required, optional, ctx, "again")
+        return cast(t.ReportResult, result)
+
+
+class RuntimeStatus(Group):
+    """`runtime/status.*`"""
+
+    def report(
+        self,
+        *,
+        activity: t.Activity,
+        text: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ReportResult:
+        """Reports what the calling agent is doing.
+
+        `runtime/status.report`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        permission_denied, fenced, too_large, storage_full.
+
+        :param activity: What it is doing. A report never ends a turn: it is made within one.
+        :param text: The same in a few words: at most 4 MiB.
+        """
+        required: Dict[str, Any] = {"activity": activity}
+        optional: Dict[str, Any] = {"text": text}
+        result = self._call("runtime/status.report", required, optional, ctx, "same")
+        return cast(t.ReportResult, result)
+
+
+class RuntimeHook(Group):
+    """`runtime/hook.*`"""
+
+    def report(
+        self,
+        *,
+        kind: t.SafeLabel,
+        report: Any,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HookResult:
+        """Reports what a hook of the calling agent's program said.
+
+        `runtime/hook.report`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        permission_denied, fenced, invalid_params, unsupported, storage_full.
+
+        :param kind: Whose hook: `claude-code` or `codex`; that of the agent's adapter.
+        :param report: What the program handed to its hook.
+        """
+        required: Dict[str, Any] = {"kind": kind, "report": report}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/hook.report", required, optional, ctx, "again")
+        return cast(t.HookResult, result)
+
+
+class RuntimeTranscript(Group):
+    """`runtime/transcript.*`"""
+
+    def read(
+        self,
+        *,
+        agent: Optional[str] = None,
+        after: Optional[int] = None,
+        limit: Optional[int] = None,
+        epoch: Optional[t.Epoch] = None,
+        message_id: Optional[t.MessageId] = None,
+        detail: Optional[t.Detail] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TranscriptResult:
+        """Reads what was said to an agent and by it, and what it did.
+
+        `runtime/transcript.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Name or id. Left out: the calling agent.
+        :param after: Only what stands behind this number of the agent's stream. Left out: the newest.
+        :param limit: Most entries, at most 500; 50 if not given. Long ones may make it fewer.
+        :param epoch: Only what belongs to this epoch.
+        :param message_id: Only the turn of this message.
+        :param detail: How much is told; everything if not given.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "after": after, "limit": limit, "epoch": epoch, "message_id": message_id, "detail": detail}
+        result = self._call("runtime/transcript.read", required, optional, ctx, "safe")
+        return cast(t.TranscriptResult, result)
+
+
+class RuntimeSchedule(Group):
+    """`runtime/schedule.*`"""
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ScheduleListResult:
+        """Lists schedules.
+
+        `runtime/schedule.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only of this agent: name or id.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent}
+        result = self._call("runtime/schedule.list", required, optional, ctx, "safe")
+        return cast(t.ScheduleListResult, result)
+
+    def history(
+        self,
+        *,
+        agent: str,
+        name: t.AgentName,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.HistoryResult:
+        """Tells what became of a schedule's occurrences.
+
+        `runtime/schedule.history`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Its agent: name or id.
+        :param name: Its name.
+        :param limit: Most to list.
+        """
+        required: Dict[str, Any] = {"agent": agent, "name": name}
+        optional: Dict[str, Any] = {"limit": limit}
+        result = self._call("runtime/schedule.history", required, optional, ctx, "safe")
+        return cast(t.HistoryResult, result)
+
+    def run(
+        self,
+        *,
+        agent: str,
+        name: t.AgentName,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunResult:
+        """Runs a schedule now; its plan is not touched.
+
+        `runtime/schedule.run`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, backpressure, policy_blocked, storage_full.
+
+        :param agent: Its agent: name or id.
+        :param name: Its name.
+        """
+        required: Dict[str, Any] = {"agent": agent, "name": name}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/schedule.run", required, optional, ctx, "again")
+        return cast(t.RunResult, result)
+
+    def pause(
+        self,
+        *,
+        agent: str,
+        name: t.AgentName,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ScheduleView:
+        """Lets a schedule rest; what comes due meanwhile is skipped.
+
+        `runtime/schedule.pause`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, storage_full.
+
+        :param agent: Its agent: name or id.
+        :param name: Its name.
+        """
+        required: Dict[str, Any] = {"agent": agent, "name": name}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/schedule.pause", required, optional, ctx, "same")
+        return cast(t.ScheduleView, result)
+
+    def resume(
+        self,
+        *,
+        agent: str,
+        name: t.AgentName,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ScheduleView:
+        """Lets a paused schedule run again.
+
+        `runtime/schedule.resume`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, storage_full.
+
+        :param agent: Its agent: name or id.
+        :param name: Its name.
+        """
+        required: Dict[str, Any] = {"agent": agent, "name": name}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/schedule.resume", required, optional, ctx, "same")
+        return cast(t.ScheduleView, result)
+
+    def remove(
+        self,
+        *,
+        agent: str,
+        name: t.AgentName,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Ends a schedule that is not part of a manifest; its history stays.
+
+        `runtime/schedule.remove`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param agent: Its agent: name or id.
+        :param name: Its name.
+        """
+        required: Dict[str, Any] = {"agent": agent, "name": name}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/schedule.remove", required, optional, ctx, "same")
+        return cast(t.Empty, result)
+
+
+class RuntimeAdapter(Group):
+    """`runtime/adapter.*`"""
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AdaptersResult:
+        """Lists the terminal adapters that are in force.
+
+        `runtime/adapter.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/adapter.list", required, optional, ctx, "safe")
+        return cast(t.AdaptersResult, result)
+
+    def check(
+        self,
+        *,
+        adapter: str,
+        agent: Optional[str] = None,
+        screen: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AdapterCheckResult:
+        """Reads an adapter's text, and tells what it says of a screen.
+
+        `runtime/adapter.check`: reads; a token needs: `attach`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, invalid_state.
+
+        :param adapter: The adapter's text.
+        :param agent: The agent whose screen is read.
+        :param screen: A recorded screen to read instead.
+        """
+        required: Dict[str, Any] = {"adapter": adapter}
+        optional: Dict[str, Any] = {"agent": agent, "screen": screen}
+        result = self._call("runtime/adapter.check", required, optional, ctx, "safe")
+        return cast(t.AdapterCheckResult, result)
+
+
+class RuntimeRecording(Group):
+    """`runtime/recording.*`"""
+
+    def read(
+        self,
+        *,
+        agent: str,
+        epoch: Optional[t.Epoch] = None,
+        offset: Optional[int] = None,
+        last_bytes: Optional[int] = None,
+        limit_bytes: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RecordingResult:
+        """Reads a recording, also of an epoch or agent that is gone.
+
+        `runtime/recording.read`: reads; a token needs: `attach`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id, also of a retired agent by id.
+        :param epoch: The epoch; the newest if not given.
+        :param offset: From the first event at or after this offset of output.
+        :param last_bytes: Instead of `offset`: the last this many bytes of output.
+        :param limit_bytes: Most bytes of output to give; 1 MiB if not given.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {"epoch": epoch, "offset": offset, "last_bytes": last_bytes, "limit_bytes": limit_bytes}
+        result = self._call("runtime/recording.read", required, optional, ctx, "safe")
+        return cast(t.RecordingResult, result)
+
+
+class Runtime(Group):
+    """`runtime/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.node = RuntimeNode(caller)
+        self.agent = RuntimeAgent(caller)
+        self.retirement = RuntimeRetirement(caller)
+        self.epoch = RuntimeEpoch(caller)
+        self.override = RuntimeOverride(caller)
+        self.process = RuntimeProcess(caller)
+        self.environment = RuntimeEnvironment(caller)
+        self.host = RuntimeHost(caller)
+        self.inbox = RuntimeInbox(caller)
+        self.message = RuntimeMessage(caller)
+        self.topic = RuntimeTopic(caller)
+        self.dead_letter = RuntimeDeadLetter(caller)
+        self.item = RuntimeItem(caller)
+        self.status = RuntimeStatus(caller)
+        self.hook = RuntimeHook(caller)
+        self.transcript = RuntimeTranscript(caller)
+        self.schedule = RuntimeSchedule(caller)
+        self.adapter = RuntimeAdapter(caller)
+        self.recording = RuntimeRecording(caller)
+
+
+class ConversationAction(Group):
+    """`conversation/action.*`"""
+
+    def open(
+        self,
+        *,
+        kind: t.ActionKind,
+        prompt: str,
+        agent: Optional[str] = None,
+        choices: Optional[List[t.Choice]] = None,
+        schema: Optional[Any] = None,
+        subject: Optional[Any] = None,
+        roles: Optional[List[t.SafeLabel]] = None,
+        quorum: Optional[int] = None,
+        expires_in_ms: Optional[int] = None,
+        causation: Optional[t.MessageId] = None,
+        idempotency_key: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ActionView:
+        """Asks a person: a question, or leave to do something.
+
+        `conversation/action.open`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, too_large, backpressure, idempotency_mismatch, storage_full.
+
+        :param kind: A question or an approval.
+        :param prompt: What a person reads.
+        :param agent: The agent that asks: name or id. Left out: the calling agent.
+        :param choices: The answers to choose from.
+        :param schema: The JSON Schema of an answer.
+        :param subject: What is to be done, word for word: what is approved is this and nothing else.
+        :param roles: Who may decide: any of these roles; none: any operator.
+        :param quorum: How many different persons must approve.
+        :param expires_in_ms: Milliseconds after which silence is a denial; left out: a day.
+        :param causation: The message that led to it.
+        :param idempotency_key: Key against asking twice.
+        """
+        required: Dict[str, Any] = {"kind": kind, "prompt": prompt}
+        optional: Dict[str, Any] = {"agent": agent, "choices": choices, "schema": schema, "subject": subject, "roles": roles, "quorum": quorum, "expires_in_ms": expires_in_ms, "causation": causation, "idempotency_key": idempotency_key}
+        result = self._call("conversation/action.open", required, optional, ctx, "again")
+        return cast(t.ActionView, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        all: Optional[bool] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ActionListResult:
+        """Lists what waits for a person.
+
+        `conversation/action.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only of this agent: name or id.
+        :param all: Also those that are decided.
+        :param limit: Most to list, at most 200.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "all": all, "limit": limit}
+        result = self._call("conversation/action.list", required, optional, ctx, "safe")
+        return cast(t.ActionListResult, result)
+
+    def get(
+        self,
+        *,
+        action_id: t.ActionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ActionView:
+        """Shows an action.
+
+        `conversation/action.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param action_id: Its id.
+        """
+        required: Dict[str, Any] = {"action_id": action_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/action.get", required, optional, ctx, "safe")
+        return cast(t.ActionView, result)
+
+    def respond(
+        self,
+        *,
+        action_id: t.ActionId,
+        digest: str,
+        verdict: t.Verdict,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ActionView:
+        """Approves, denies or answers an action.
+
+        `conversation/action.respond`: writes; a token needs: `approve`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, conflict, permission_denied, policy_blocked, storage_full.
+
+        :param action_id: Its id.
+        :param digest: The digest of what was looked at: a decision is about exactly that.
+        :param verdict: What is decided.
+        """
+        required: Dict[str, Any] = {"action_id": action_id, "digest": digest, "verdict": verdict}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/action.respond", required, optional, ctx, "same")
+        return cast(t.ActionView, result)
+
+    def cancel(
+        self,
+        *,
+        action_id: t.ActionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ActionView:
+        """Takes an action back.
+
+        `conversation/action.cancel`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param action_id: Its id.
+        """
+        required: Dict[str, Any] = {"action_id": action_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/action.cancel", required, optional, ctx, "same")
+        return cast(t.ActionView, result)
+
+
+class ConversationSession(Group):
+    """`conversation/session.*`"""
+
+    def create(
+        self,
+        *,
+        agent: Optional[str] = None,
+        session_id: Optional[t.SessionId] = None,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionEntry:
+        """Makes a further session of an agent, with its first thread.
+
+        `conversation/session.create`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, unsupported, conflict, quota_exhausted, storage_full.
+
+        :param agent: Name or id; an agent may leave its own out.
+        :param session_id: Its id, by the caller's choice: then it is the key against making it twice.
+        :param title: What it is called, at most 256 bytes.
+        :param labels: By what it is found, at most 16.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "session_id": session_id, "title": title, "labels": labels}
+        result = self._call("conversation/session.create", required, optional, ctx, "again")
+        return cast(t.SessionEntry, result)
+
+    def get(
+        self,
+        *,
+        session_id: t.SessionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionEntry:
+        """Shows a session.
+
+        `conversation/session.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param session_id: Its id.
+        """
+        required: Dict[str, Any] = {"session_id": session_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/session.get", required, optional, ctx, "safe")
+        return cast(t.SessionEntry, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        archived: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionListResult:
+        """Lists sessions.
+
+        `conversation/session.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those of this agent.
+        :param archived: Also archived ones.
+        :param limit: Most to list, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "archived": archived, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/session.list", required, optional, ctx, "safe")
+        return cast(t.SessionListResult, result)
+
+    def archive(
+        self,
+        *,
+        session_id: t.SessionId,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SessionEntry:
+        """Lets a session and its threads take no turns any more; their history stays.
+
+        `conversation/session.archive`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, version_conflict, storage_full.
+
+        :param session_id: Its id.
+        :param if_version: Only if it is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"session_id": session_id}
+        optional: Dict[str, Any] = {"if_version": if_version, "reason": reason}
+        result = self._call("conversation/session.archive", required, optional, ctx, "same")
+        return cast(t.SessionEntry, result)
+
+
+class ConversationThread(Group):
+    """`conversation/thread.*`"""
+
+    def create(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        session_id: Optional[t.SessionId] = None,
+        agent: Optional[str] = None,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        parent_thread_id: Optional[t.ThreadId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Makes a thread.
+
+        `conversation/thread.create`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+
+        :param thread_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice.
+        :param session_id: The session that it becomes part of; else the agent's first one.
+        :param agent: Name or id; an agent may leave its own out.
+        :param title: What it is called, at most 256 bytes.
+        :param labels: By what it is found, at most 16.
+        :param parent_thread_id: The thread that it goes on from, with all of its turns so far.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "session_id": session_id, "agent": agent, "title": title, "labels": labels, "parent_thread_id": parent_thread_id}
+        result = self._call("conversation/thread.create", required, optional, ctx, "again")
+        return cast(t.ThreadView, result)
+
+    def get(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Shows a thread.
+
+        `conversation/thread.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param thread_id: Its id.
+        :param agent: An agent by name or id, whose first thread is meant.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent}
+        result = self._call("conversation/thread.get", required, optional, ctx, "safe")
+        return cast(t.ThreadView, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        session_id: Optional[t.SessionId] = None,
+        archived: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadListResult:
+        """Lists threads.
+
+        `conversation/thread.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those of this agent.
+        :param session_id: Only those of this session.
+        :param archived: Also archived ones.
+        :param limit: Most to list, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "session_id": session_id, "archived": archived, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/thread.list", required, optional, ctx, "safe")
+        return cast(t.ThreadListResult, result)
+
+    def update(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Calls a thread something else.
+
+        `conversation/thread.update`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, version_conflict, storage_full.
+
+        :param thread_id: Its id.
+        :param title: What it is called from here on; an empty one is none.
+        :param labels: All labels that it has from here on.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"title": title, "labels": labels, "if_version": if_version}
+        result = self._call("conversation/thread.update", required, optional, ctx, "same")
+        return cast(t.ThreadView, result)
+
+    def archive(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Lets a thread take no turns any more; its history stays.
+
+        `conversation/thread.archive`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, version_conflict, storage_full.
+
+        :param thread_id: Its id.
+        :param if_version: Only if it is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"if_version": if_version, "reason": reason}
+        result = self._call("conversation/thread.archive", required, optional, ctx, "same")
+        return cast(t.ThreadView, result)
+
+    def read(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadReadResult:
+        """Tells what happens in a thread now.
+
+        `conversation/thread.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param thread_id: Its id.
+        :param agent: An agent by name or id, whose first thread is meant.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent}
+        result = self._call("conversation/thread.read", required, optional, ctx, "safe")
+        return cast(t.ThreadReadResult, result)
+
+    def resume(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadResumeResult:
+        """Tells what a crash or a stop left uncertain in a thread, and what can be done.
+
+        `conversation/thread.resume`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param thread_id: Its id.
+        :param agent: An agent by name or id, whose first thread is meant.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent}
+        result = self._call("conversation/thread.resume", required, optional, ctx, "safe")
+        return cast(t.ThreadResumeResult, result)
+
+    def fork(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        turn_id: Optional[t.TurnId] = None,
+        agent: Optional[str] = None,
+        fork_id: Optional[t.ThreadId] = None,
+        title: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadView:
+        """Makes a thread that goes on from a turn of another one.
+
+        `conversation/thread.fork`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, conflict, quota_exhausted, storage_full.
+
+        :param thread_id: The thread to go on from.
+        :param turn_id: The last turn that is part of the fork's history; the newest one that was given if not said.
+        :param agent: The agent that the fork belongs to, if it is another one.
+        :param fork_id: The fork's id, by the caller's choice: then it is the key against making it twice.
+        :param title: What it is called, at most 256 bytes.
+        :param labels: By what it is found, at most 16.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"turn_id": turn_id, "agent": agent, "fork_id": fork_id, "title": title, "labels": labels}
+        result = self._call("conversation/thread.fork", required, optional, ctx, "again")
+        return cast(t.ThreadView, result)
+
+    def rollback(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        to_turn: Optional[t.TurnId] = None,
+        interrupt: Optional[bool] = None,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadRollbackResult:
+        """Takes the last turns of a thread out of its history, and lets its program begin anew without them.
+
+        `conversation/thread.rollback`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, version_conflict, too_large, unsupported, storage_full.
+
+        :param thread_id: The thread.
+        :param to_turn: The last turn that survives; none means that none does.
+        :param interrupt: Whether a turn that runs is cut short for it.
+        :param if_version: Only if the thread is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id}
+        optional: Dict[str, Any] = {"to_turn": to_turn, "interrupt": interrupt, "if_version": if_version, "reason": reason}
+        result = self._call("conversation/thread.rollback", required, optional, ctx, "same")
+        return cast(t.ThreadRollbackResult, result)
+
+
+class ConversationTurn(Group):
+    """`conversation/turn.*`"""
+
+    def start(
+        self,
+        *,
+        input: List[t.Part],
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        create: Optional[t.ThreadToCreate] = None,
+        turn_id: Optional[t.TurnId] = None,
+        on_busy: Optional[t.OnBusy] = None,
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        authority: Optional[t.Authority] = None,
+        idempotency_key: Optional[str] = None,
+        reply_to: Optional[t.MessageId] = None,
+        causation: Optional[t.MessageId] = None,
+        on_behalf_of: Optional[List[t.BehalfParam]] = None,
+        display_name: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnStartResult:
+        """Begins a turn: says something to an agent in a thread.
+
+        `conversation/turn.start`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, quota_exhausted, storage_full.
+
+        :param input: What to say: at most 4 MiB of JSON.
+        :param thread_id: The thread; or name an agent, or a thread to make.
+        :param agent: An agent by name or id, whose first thread is meant.
+        :param create: A thread that is made together with the turn.
+        :param turn_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice.
+        :param on_busy: What becomes of it while another turn runs or waits.
+        :param priority: Which waiting turn goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth beginning.
+        :param authority: Less authority than the caller has; more is refused.
+        :param idempotency_key: Key against beginning it twice.
+        :param reply_to: The message it answers.
+        :param causation: The message that made the caller begin it.
+        :param on_behalf_of: For whom the caller speaks, nearest first; at most eight.
+        :param display_name: A name that the caller gives itself; shown to people, never proof.
+        """
+        required: Dict[str, Any] = {"input": input}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "create": create, "turn_id": turn_id, "on_busy": on_busy, "priority": priority, "expires_in_ms": expires_in_ms, "authority": authority, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "display_name": display_name}
+        result = self._call("conversation/turn.start", required, optional, ctx, "again")
+        return cast(t.TurnStartResult, result)
+
+    def steer(
+        self,
+        *,
+        turn_id: t.TurnId,
+        input: List[t.Part],
+        authority: Optional[t.Authority] = None,
+        idempotency_key: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnStartResult:
+        """Says something into a turn that runs.
+
+        `conversation/turn.steer`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_state, unsupported, too_large, backpressure, idempotency_mismatch, policy_blocked, storage_full.
+
+        :param turn_id: The turn.
+        :param input: What to say.
+        :param authority: Less authority than the caller has; more is refused.
+        :param idempotency_key: Key against saying it twice.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id, "input": input}
+        optional: Dict[str, Any] = {"authority": authority, "idempotency_key": idempotency_key}
+        result = self._call("conversation/turn.steer", required, optional, ctx, "again")
+        return cast(t.TurnStartResult, result)
+
+    def interrupt(
+        self,
+        *,
+        turn_id: t.TurnId,
+        reason: Optional[str] = None,
+        queued: Optional[t.QueueFate] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnInterruptResult:
+        """Asks for the end of a turn.
+
+        `conversation/turn.interrupt`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, unsupported, permission_denied, storage_full.
+
+        :param turn_id: The turn.
+        :param reason: Why, for people and the program.
+        :param queued: What becomes of the turns of its thread that wait. Only operators may drop them.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {"reason": reason, "queued": queued}
+        result = self._call("conversation/turn.interrupt", required, optional, ctx, "same")
+        return cast(t.TurnInterruptResult, result)
+
+    def get(
+        self,
+        *,
+        turn_id: t.TurnId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnView:
+        """Shows a turn.
+
+        `conversation/turn.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param turn_id: Its id.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/turn.get", required, optional, ctx, "safe")
+        return cast(t.TurnView, result)
+
+    def list(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        removed: Optional[bool] = None,
+        newest: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnListResult:
+        """Lists turns.
+
+        `conversation/turn.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param thread_id: Those of a thread.
+        :param agent: Those of all threads of an agent, by name or id.
+        :param removed: Also those that were rolled back.
+        :param newest: The newest first.
+        :param limit: Most to look through, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "removed": removed, "newest": newest, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/turn.list", required, optional, ctx, "safe")
+        return cast(t.TurnListResult, result)
+
+
+class ConversationItem(Group):
+    """`conversation/item.*`"""
+
+    def list(
+        self,
+        *,
+        turn_id: Optional[t.TurnId] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        after: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ItemListResult:
+        """Lists the items of a turn or a thread.
+
+        `conversation/item.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param turn_id: Those of a turn.
+        :param thread_id: Those of a thread; what was rolled back is left out.
+        :param after: Behind this number in the agent's stream.
+        :param limit: Most to list, at most 500. Long ones may make it fewer.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"turn_id": turn_id, "thread_id": thread_id, "after": after, "limit": limit}
+        result = self._call("conversation/item.list", required, optional, ctx, "safe")
+        return cast(t.ItemListResult, result)
+
+
+class ConversationQueue(Group):
+    """`conversation/queue.*`"""
+
+    def list(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.QueueResult:
+        """Lists the turns that wait, in the order of delivery.
+
+        `conversation/queue.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param thread_id: Those of a thread.
+        :param agent: Those of all threads of an agent, by name or id.
+        :param limit: Most to list, at most 500.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "limit": limit}
+        result = self._call("conversation/queue.list", required, optional, ctx, "safe")
+        return cast(t.QueueResult, result)
+
+    def remove(
+        self,
+        *,
+        turn_id: t.TurnId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TurnView:
+        """Takes a waiting turn out of the queue.
+
+        `conversation/queue.remove`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param turn_id: The turn.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("conversation/queue.remove", required, optional, ctx, "same")
+        return cast(t.TurnView, result)
+
+    def promote(
+        self,
+        *,
+        turn_id: t.TurnId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.QueueResult:
+        """Puts a waiting turn before all others that wait.
+
+        `conversation/queue.promote`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param turn_id: Its id.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/queue.promote", required, optional, ctx, "same")
+        return cast(t.QueueResult, result)
+
+
+class ConversationOutput(Group):
+    """`conversation/output.*`"""
+
+    def get(
+        self,
+        *,
+        output_id: t.OutputId,
+        offset: Optional[int] = None,
+        bytes_max: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OutputView:
+        """Reads what a turn came to.
+
+        `conversation/output.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param output_id: Its id.
+        :param offset: From this byte on, or the beginning of the character that holds it.
+        :param bytes_max: Most bytes to read, at most 1 MiB.
+        """
+        required: Dict[str, Any] = {"output_id": output_id}
+        optional: Dict[str, Any] = {"offset": offset, "bytes_max": bytes_max}
+        result = self._call("conversation/output.get", required, optional, ctx, "safe")
+        return cast(t.OutputView, result)
+
+    def list(
+        self,
+        *,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        newest: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.OutputListResult:
+        """Lists what turns came to.
+
+        `conversation/output.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param thread_id: Those of a thread.
+        :param agent: Those of all threads of an agent, by name or id.
+        :param newest: The newest first.
+        :param limit: Most to look through, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "newest": newest, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/output.list", required, optional, ctx, "safe")
+        return cast(t.OutputListResult, result)
+
+
+class ConversationDelivery(Group):
+    """`conversation/delivery.*`"""
+
+    def create(
+        self,
+        *,
+        output_id: t.OutputId,
+        destination: t.DestinationParam,
+        delivery_id: Optional[t.DeliveryId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliveryView:
+        """Hands an output over.
+
+        `conversation/delivery.create`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, conflict, storage_full.
+
+        :param output_id: What to hand over.
+        :param destination: To whom.
+        :param delivery_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against doing it twice.
+        """
+        required: Dict[str, Any] = {"output_id": output_id, "destination": destination}
+        optional: Dict[str, Any] = {"delivery_id": delivery_id}
+        result = self._call("conversation/delivery.create", required, optional, ctx, "again")
+        return cast(t.DeliveryView, result)
+
+    def ack(
+        self,
+        *,
+        delivery_id: t.DeliveryId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliveryView:
+        """Says that an output that was handed over is there.
+
+        `conversation/delivery.ack`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param delivery_id: Its id.
+        """
+        required: Dict[str, Any] = {"delivery_id": delivery_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("conversation/delivery.ack", required, optional, ctx, "same")
+        return cast(t.DeliveryView, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliveryListResult:
+        """Lists deliveries.
+
+        `conversation/delivery.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Those of an agent's outputs and to that agent, by name or id.
+        :param limit: Most to list, at most 500.
+        :param cursor: Where the page before ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "limit": limit, "cursor": cursor}
+        result = self._call("conversation/delivery.list", required, optional, ctx, "safe")
+        return cast(t.DeliveryListResult, result)
+
+
+class Conversation(Group):
+    """`conversation/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.action = ConversationAction(caller)
+        self.session = ConversationSession(caller)
+        self.thread = ConversationThread(caller)
+        self.turn = ConversationTurn(caller)
+        self.item = ConversationItem(caller)
+        self.queue = ConversationQueue(caller)
+        self.output = ConversationOutput(caller)
+        self.delivery = ConversationDelivery(caller)
+
+
+class PolicyRule(Group):
+    """`policy/rule.*`"""
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RulesResult:
+        """Lists the rules that are in force.
+
+        `policy/rule.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("policy/rule.list", required, optional, ctx, "safe")
+        return cast(t.RulesResult, result)
+
+    def check(
+        self,
+        *,
+        files: List[t.PolicyFile],
+        layer: Optional[t.PolicyLayer] = None,
+        request: Optional[t.ExplainParams] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckResult:
+        """Looks whether rules could be put in force, and what they would say.
+
+        `policy/rule.check`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, too_large.
+
+        :param files: The files.
+        :param layer: The layer they are for.
+        :param request: A request to be decided as if they were in force.
+        """
+        required: Dict[str, Any] = {"files": files}
+        optional: Dict[str, Any] = {"layer": layer, "request": request}
+        result = self._call("policy/rule.check", required, optional, ctx, "safe")
+        return cast(t.CheckResult, result)
+
+    def reload(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RulesResult:
+        """Reads the files of rules now instead of within a second.
+
+        `policy/rule.reload`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        storage_full.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("policy/rule.reload", required, optional, ctx, "same")
+        return cast(t.RulesResult, result)
+
+
+class PolicyDecision(Group):
+    """`policy/decision.*`"""
+
+    def explain(
+        self,
+        *,
+        to: str,
+        action: Optional[t.PolicyAction] = None,
+        from_: Optional[str] = None,
+        channel: Optional[t.Channel] = None,
+        authority: Optional[t.Authority] = None,
+        bytes: Optional[int] = None,
+        topic: Optional[t.SafeLabel] = None,
+        hops: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ExplainResult:
+        """Tells what the rules say of a request, and which of them decides.
+
+        `policy/decision.explain`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param to: The agent it is wanted of: name or id.
+        :param action: What is wanted.
+        :param from_: Who wants it: `operator`, `node`, `external`, `service:NAME` or the name of an agent. Left out: the caller.
+        :param channel: On which channel; left out: the one that the sender has.
+        :param authority: With which authority; left out: the most that the sender has.
+        :param bytes: How many bytes of content.
+        :param topic: The topic.
+        :param hops: How many agents it has passed through.
+        """
+        required: Dict[str, Any] = {"to": to}
+        optional: Dict[str, Any] = {"action": action, "from": from_, "channel": channel, "authority": authority, "bytes": bytes, "topic": topic, "hops": hops}
+        result = self._call("policy/decision.explain", required, optional, ctx, "safe")
+        return cast(t.ExplainResult, result)
+
+
+class Policy(Group):
+    """`policy/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.rule = PolicyRule(caller)
+        self.decision = PolicyDecision(caller)
+
+
+class SecurityToken(Group):
+    """`security/token.*`"""
+
+    def create(
+        self,
+        *,
+        principal: t.SafeLabel,
+        kind: t.TokenKind,
+        scopes: List[t.Scope],
+        roles: Optional[List[t.SafeLabel]] = None,
+        expires_in_ms: Optional[int] = None,
+        remote: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CreateResult:
+        """Makes a token for a person or a program.
+
+        `security/token.create`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key acts again. Errors of its own:
+        quota_exhausted, storage_full.
+
+        :param principal: As whom its bearer is known.
+        :param kind: For a person or for a program.
+        :param scopes: What its bearer may do.
+        :param roles: Roles in which its bearer decides pending actions.
+        :param expires_in_ms: Milliseconds until it is worth nothing; left out: until it is revoked.
+        :param remote: Whether that of a person also counts where the kernel says nothing of its bearer: over a network connection. Whoever finds it is then that person, an agent of this machine, too.
+        """
+        required: Dict[str, Any] = {"principal": principal, "kind": kind, "scopes": scopes}
+        optional: Dict[str, Any] = {"roles": roles, "expires_in_ms": expires_in_ms, "remote": remote}
+        result = self._call("security/token.create", required, optional, ctx, "again")
+        return cast(t.CreateResult, result)
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TokensResult:
+        """Lists the tokens that were made.
+
+        `security/token.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("security/token.list", required, optional, ctx, "safe")
+        return cast(t.TokensResult, result)
+
+    def revoke(
+        self,
+        *,
+        token_id: t.TokenId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Makes a token worth nothing.
+
+        `security/token.revoke`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, storage_full.
+
+        :param token_id: Its id.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"token_id": token_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("security/token.revoke", required, optional, ctx, "same")
+        return cast(t.Empty, result)
+
+    def epoch(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EpochTokenResult:
+        """Gives the calling agent a short token of its epoch, for where its socket cannot be reached.
+
+        `security/token.epoch`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        permission_denied.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("security/token.epoch", required, optional, ctx, "safe")
+        return cast(t.EpochTokenResult, result)
+
+
+class SecurityCertificate(Group):
+    """`security/certificate.*`"""
+
+    def add(
+        self,
+        *,
+        fingerprint: str,
+        principal: t.SafeLabel,
+        kind: t.TokenKind,
+        scopes: List[t.Scope],
+        roles: Optional[List[t.SafeLabel]] = None,
+        expires_in_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AddCertificateResult:
+        """Makes a client certificate the credential of a person or a program.
+
+        `security/certificate.add`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key acts again. Errors of its own:
+        invalid_params, conflict, quota_exhausted, storage_full.
+
+        :param fingerprint: SHA-256 of the certificate's DER form, as 64 hexadecimal digits with or without colons.
+        :param principal: As whom its bearer is known.
+        :param kind: For a person or for a program.
+        :param scopes: What its bearer may do.
+        :param roles: Roles in which its bearer decides pending actions.
+        :param expires_in_ms: Milliseconds until it is worth nothing; left out: until it is revoked.
+        """
+        required: Dict[str, Any] = {"fingerprint": fingerprint, "principal": principal, "kind": kind, "scopes": scopes}
+        optional: Dict[str, Any] = {"roles": roles, "expires_in_ms": expires_in_ms}
+        result = self._call("security/certificate.add", required, optional, ctx, "again")
+        return cast(t.AddCertificateResult, result)
+
+
+class SecurityKey(Group):
+    """`security/key.*`"""
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.KeysResult:
+        """Lists the keys that the node signs or has signed with.
+
+        `security/key.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("security/key.list", required, optional, ctx, "safe")
+        return cast(t.KeysResult, result)
+
+    def rotate(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.KeyView:
+        """Makes a new key; what the old one signed stays valid.
+
+        `security/key.rotate`: writes; a token needs: no token is enough; an operator whom the kernel vouches for;
+        a repetition without a key acts again. Errors of its own:
+        storage_full.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("security/key.rotate", required, optional, ctx, "again")
+        return cast(t.KeyView, result)
+
+
+class Security(Group):
+    """`security/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.token = SecurityToken(caller)
+        self.certificate = SecurityCertificate(caller)
+        self.key = SecurityKey(caller)
+
+
+class MemoryEntry(Group):
+    """`memory/entry.*`"""
+
+    def get(
+        self,
+        *,
+        key: str,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Entry:
+        """Reads a key of an agent's memory.
+
+        `memory/entry.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param key: The key.
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"key": key}
+        optional: Dict[str, Any] = {"agent": agent}
+        result = self._call("memory/entry.get", required, optional, ctx, "safe")
+        return cast(t.Entry, result)
+
+    def put(
+        self,
+        *,
+        key: str,
+        value: Any,
+        agent: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ttl_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Entry:
+        """Writes a key of an agent's memory.
+
+        `memory/entry.put`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, version_conflict, too_large, quota_exhausted, invalid_state, storage_full.
+
+        :param key: The key.
+        :param value: Any JSON value.
+        :param agent: Name or id.
+        :param if_version: Write only if the key is at this version; zero means that it must not exist.
+        :param ttl_ms: Milliseconds after which it is forgotten.
+        """
+        required: Dict[str, Any] = {"key": key, "value": value}
+        optional: Dict[str, Any] = {"agent": agent, "if_version": if_version, "ttl_ms": ttl_ms}
+        result = self._call("memory/entry.put", required, optional, ctx, "again")
+        return cast(t.Entry, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        prefix: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EntriesResult:
+        """Lists the keys of an agent's memory.
+
+        `memory/entry.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        :param prefix: Only keys that begin so.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "prefix": prefix}
+        result = self._call("memory/entry.list", required, optional, ctx, "safe")
+        return cast(t.EntriesResult, result)
+
+    def delete(
+        self,
+        *,
+        key: str,
+        agent: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Entry:
+        """Removes a key of an agent's memory.
+
+        `memory/entry.delete`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, version_conflict, invalid_state, storage_full.
+
+        :param key: The key.
+        :param agent: Name or id.
+        :param if_version: Remove only if the key is at this version.
+        """
+        required: Dict[str, Any] = {"key": key}
+        optional: Dict[str, Any] = {"agent": agent, "if_version": if_version}
+        result = self._call("memory/entry.delete", required, optional, ctx, "same")
+        return cast(t.Entry, result)
+
+    def history(
+        self,
+        *,
+        key: str,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EntriesResult:
+        """Lists the versions of a key of an agent's memory.
+
+        `memory/entry.history`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param key: The key.
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"key": key}
+        optional: Dict[str, Any] = {"agent": agent}
+        result = self._call("memory/entry.history", required, optional, ctx, "safe")
+        return cast(t.EntriesResult, result)
+
+
+class Memory(Group):
+    """`memory/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.entry = MemoryEntry(caller)
+
+
+class StreamProjection(Group):
+    """`stream/projection.*`"""
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProjectionsResult:
+        """Lists projections.
+
+        `stream/projection.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("stream/projection.list", required, optional, ctx, "safe")
+        return cast(t.ProjectionsResult, result)
+
+    def get(
+        self,
+        *,
+        projection: str,
+        target: Optional[t.Target] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProjectionView:
+        """Shows the state of a projection of a target.
+
+        `stream/projection.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param projection: Which projection.
+        :param target: What it is about; the node if not given.
+        """
+        required: Dict[str, Any] = {"projection": projection}
+        optional: Dict[str, Any] = {"target": target}
+        result = self._call("stream/projection.get", required, optional, ctx, "safe")
+        return cast(t.ProjectionView, result)
+
+    def rebuild(
+        self,
+        *,
+        projection: Optional[str] = None,
+        target: Optional[t.Target] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RebuildResult:
+        """Drops what is kept of projections and makes them anew from the first event; progress comes as `core/progress`.
+
+        `stream/projection.rebuild`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found.
+
+        :param projection: Only this one.
+        :param target: Only those of this target. Without it, those of the node and all that somebody has asked for.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"projection": projection, "target": target}
+        result = self._call("stream/projection.rebuild", required, optional, ctx, "same")
+        return cast(t.RebuildResult, result)
+
+    def verify(
+        self,
+        *,
+        projection: Optional[str] = None,
+        target: Optional[t.Target] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProjectionVerifyResult:
+        """Makes projections anew from the first event and compares them with what is kept.
+
+        `stream/projection.verify`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param projection: Only this one.
+        :param target: Only those of this target. Without it, those of the node and all that somebody has asked for.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"projection": projection, "target": target}
+        result = self._call("stream/projection.verify", required, optional, ctx, "safe")
+        return cast(t.ProjectionVerifyResult, result)
+
+
+class Stream(Group):
+    """`stream/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.projection = StreamProjection(caller)
+
+    def replay(
+        self,
+        *,
+        target: Optional[t.Target] = None,
+        projection: Optional[str] = None,
+        from_: Optional[t.From] = None,
+        after: Optional[int] = None,
+        cursor: Optional[str] = None,
+        types: Optional[List[str]] = None,
+        limit: Optional[int] = None,
+        newest: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ReplayResult:
+        """Reads what a projection of the record says, from any point: events of the log, or what was made of them.
+
+        `stream/replay`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, replay_gap.
+
+        :param target: What it is about; the node if not given.
+        :param projection: Which projection; `log` if not given.
+        :param from_: From where.
+        :param after: Only what has a higher number: in the log of the node its position, in that of an agent the number in its stream.
+        :param cursor: Only what follows the place that a cursor names.
+        :param types: Only these types; a type may end in `*`.
+        :param limit: Most to read; 1,000 if not given, 10,000 at most. Long ones may make an answer end earlier.
+        :param newest: Read the newest ones instead of the oldest.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"target": target, "projection": projection, "from": from_, "after": after, "cursor": cursor, "types": types, "limit": limit, "newest": newest}
+        result = self._call("stream/replay", required, optional, ctx, "safe")
+        return cast(t.ReplayResult, result)
+
+    def subscribe(
+        self,
+        *,
+        target: Optional[t.Target] = None,
+        projection: Optional[str] = None,
+        from_: Optional[t.From] = None,
+        after: Optional[int] = None,
+        cursor: Optional[str] = None,
+        snapshot: Optional[t.Snapshot] = None,
+        types: Optional[List[str]] = None,
+        max_inflight: Optional[int] = None,
+        heartbeat_ms: Optional[int] = None,
+        on_gap: Optional[t.OnGap] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubscribeResult:
+        """Follows a projection of the record; what it says comes as `stream/event` notifications, and how the subscription is as `stream/state`.
+
+        `stream/subscribe`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, replay_gap, quota_exhausted.
+
+        :param target: What it is about; the node if not given.
+        :param projection: Which projection; `log` if not given.
+        :param from_: From where.
+        :param after: Only what has a higher number.
+        :param cursor: Only what follows the place that a cursor names.
+        :param snapshot: Whether the state is wanted first. What follows it then begins behind it, so none of the three above is given.
+        :param types: Only these types; a type may end in `*`.
+        :param max_inflight: Most entries on their way that `stream/ack` has not named yet; without it the connection's own bounds hold.
+        :param heartbeat_ms: After so many milliseconds without an entry a `stream/state` says that the stream lives; from 100 to an hour.
+        :param on_gap: What to do if the place of the cursor is gone.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"target": target, "projection": projection, "from": from_, "after": after, "cursor": cursor, "snapshot": snapshot, "types": types, "max_inflight": max_inflight, "heartbeat_ms": heartbeat_ms, "on_gap": on_gap}
+        result = self._call("stream/subscribe", required, optional, ctx, "safe")
+        return cast(t.SubscribeResult, result)
+
+    def unsubscribe(
+        self,
+        *,
+        subscription_id: t.SubscriptionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Ends a subscription.
+
+        `stream/unsubscribe`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Its id.
+        """
+        required: Dict[str, Any] = {"subscription_id": subscription_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("stream/unsubscribe", required, optional, ctx, "safe")
+        return cast(t.Empty, result)
+
+    def ack(
+        self,
+        *,
+        subscription_id: t.SubscriptionId,
+        n: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AckResult:
+        """Tells how far a subscriber has come; with `max_inflight` it makes room for more.
+
+        `stream/ack`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Which subscription.
+        :param n: The number of an entry; it and everything before it is done with.
+        :param cursor: The cursor of that entry.
+        """
+        required: Dict[str, Any] = {"subscription_id": subscription_id}
+        optional: Dict[str, Any] = {"n": n, "cursor": cursor}
+        result = self._call("stream/ack", required, optional, ctx, "safe")
+        return cast(t.AckResult, result)
+
+    def status(
+        self,
+        *,
+        subscription_id: Optional[t.SubscriptionId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubscriptionStatusResult:
+        """Shows the subscriptions of this connection.
+
+        `stream/status`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Only this one.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"subscription_id": subscription_id}
+        result = self._call("stream/status", required, optional, ctx, "safe")
+        return cast(t.SubscriptionStatusResult, result)
+
+
+class ObserveTrace(Group):
+    """`observe/trace.*`"""
+
+    def get(
+        self,
+        *,
+        trace_id: Optional[t.TraceId] = None,
+        message_id: Optional[t.MessageId] = None,
+        turn_id: Optional[t.TurnId] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        detail: Optional[t.TraceDetail] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Waterfall:
+        """Shows a request and what came of it as spans, read from the record.
+
+        `observe/trace.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param trace_id: The trace itself.
+        :param message_id: The trace of this message.
+        :param turn_id: The trace of this turn.
+        :param thread_id: The trace of the newest message of this thread.
+        :param agent: The trace of this agent's newest turn, by name or id.
+        :param detail: How much is told of each span.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"trace_id": trace_id, "message_id": message_id, "turn_id": turn_id, "thread_id": thread_id, "agent": agent, "detail": detail}
+        result = self._call("observe/trace.get", required, optional, ctx, "safe")
+        return cast(t.Waterfall, result)
+
+    def explain(
+        self,
+        *,
+        trace_id: Optional[t.TraceId] = None,
+        message_id: Optional[t.MessageId] = None,
+        turn_id: Optional[t.TurnId] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        agent: Optional[str] = None,
+        detail: Optional[t.TraceDetail] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Explanation:
+        """Says where a request's time went: the critical path, who answers for it, and one verdict.
+
+        `observe/trace.explain`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param trace_id: The trace itself.
+        :param message_id: The trace of this message.
+        :param turn_id: The trace of this turn.
+        :param thread_id: The trace of the newest message of this thread.
+        :param agent: The trace of this agent's newest turn, by name or id.
+        :param detail: How much is told of each span.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"trace_id": trace_id, "message_id": message_id, "turn_id": turn_id, "thread_id": thread_id, "agent": agent, "detail": detail}
+        result = self._call("observe/trace.explain", required, optional, ctx, "safe")
+        return cast(t.Explanation, result)
+
+
+class ObserveTap(Group):
+    """`observe/tap.*`"""
+
+    def open(
+        self,
+        *,
+        agent: Optional[str] = None,
+        thread: Optional[t.ThreadId] = None,
+        principal: Optional[str] = None,
+        operations: Optional[List[str]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TapResult:
+        """Follows live what happens, in words; steps come as `observe/tap` notifications.
+
+        `observe/tap.open`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, quota_exhausted.
+
+        :param agent: Only of this agent, by name or id.
+        :param thread: Only of this thread.
+        :param principal: Only what this principal did or asked for.
+        :param operations: Only what came of these methods.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "thread": thread, "principal": principal, "operations": operations}
+        result = self._call("observe/tap.open", required, optional, ctx, "safe")
+        return cast(t.TapResult, result)
+
+    def close(
+        self,
+        *,
+        subscription_id: t.SubscriptionId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.Empty:
+        """Ends a tap.
+
+        `observe/tap.close`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param subscription_id: Its id.
+        """
+        required: Dict[str, Any] = {"subscription_id": subscription_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("observe/tap.close", required, optional, ctx, "safe")
+        return cast(t.Empty, result)
+
+
+class Observe(Group):
+    """`observe/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.trace = ObserveTrace(caller)
+        self.tap = ObserveTap(caller)
+
+
+class EvidenceAudit(Group):
+    """`evidence/audit.*`"""
+
+    def verify(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AuditResult:
+        """Recomputes every chain and every recording's digest.
+
+        `evidence/audit.verify`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("evidence/audit.verify", required, optional, ctx, "safe")
+        return cast(t.AuditResult, result)
+
+
+class EvidencePack(Group):
+    """`evidence/pack.*`"""
+
+    def export(
+        self,
+        *,
+        scope: t.PackScope,
+        from_: Optional[t.Timestamp] = None,
+        to: Optional[t.Timestamp] = None,
+        bodies: Optional[t.PackBodies] = None,
+        write: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.PackResult:
+        """Makes a signed pack of what the record says of an agent, a thread, a turn, a message or the node.
+
+        `evidence/pack.export`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        invalid_params, not_found, too_large, storage_full.
+
+        :param scope: What it is about.
+        :param from_: Only events from this moment on.
+        :param to: Only events up to this moment.
+        :param bodies: Whether bodies come with it.
+        :param write: Whether it is written on the node also if it is small.
+        """
+        required: Dict[str, Any] = {"scope": scope}
+        optional: Dict[str, Any] = {"from": from_, "to": to, "bodies": bodies, "write": write}
+        result = self._call("evidence/pack.export", required, optional, ctx, "again")
+        return cast(t.PackResult, result)
+
+
+class EvidenceReplay(Group):
+    """`evidence/replay.*`"""
+
+    def export(
+        self,
+        *,
+        turn_id: t.TurnId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CaseExportResult:
+        """Tells what is needed to run a turn again and to judge what comes of it.
+
+        `evidence/replay.export`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param turn_id: Which.
+        """
+        required: Dict[str, Any] = {"turn_id": turn_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("evidence/replay.export", required, optional, ctx, "safe")
+        return cast(t.CaseExportResult, result)
+
+
+class EvidenceGap(Group):
+    """`evidence/gap.*`"""
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.GapsResult:
+        """Lists what the record cannot show, and why.
+
+        `evidence/gap.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Of this agent: name or id, also of one that is retired; of the node and all its agents without.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent}
+        result = self._call("evidence/gap.list", required, optional, ctx, "safe")
+        return cast(t.GapsResult, result)
+
+
+class Evidence(Group):
+    """`evidence/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.audit = EvidenceAudit(caller)
+        self.pack = EvidencePack(caller)
+        self.replay = EvidenceReplay(caller)
+        self.gap = EvidenceGap(caller)
+
+
+class Catalogue:
+    """Every profile."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.core = Core(caller)
+        self.runtime = Runtime(caller)
+        self.conversation = Conversation(caller)
+        self.policy = Policy(caller)
+        self.security = Security(caller)
+        self.memory = Memory(caller)
+        self.stream = Stream(caller)
+        self.observe = Observe(caller)
+        self.evidence = Evidence(caller)

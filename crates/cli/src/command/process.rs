@@ -1,0 +1,220 @@
+//! `edgeplane process`: the processes that agents' programs had the node run.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser as _};
+use edgeplane_types::ProcessId;
+use edgeplane_wire::{
+    api::machine::{
+        AgentProcess, ListProcessesParams, ProcessOutput, ProcessParams, ProcessStatus, TerminateParams,
+        Truncation,
+    },
+    catalogue::{ProcessGet, ProcessList, ProcessTerminate},
+};
+
+use super::{Outcome, inbox::short_time};
+use crate::{
+    context::Context,
+    output::{Color, Output, paint},
+    quantity::{self, human_bytes},
+    table::{Table, cell},
+};
+
+/// See and end what agents' programs had the node run
+///
+/// A program that speaks the Agent Client Protocol has its commands run by its agent's shim. Each is a process of the
+/// agent: it is recorded, ends with its epoch, and what it wrote is kept. Processes that a program starts by itself are
+/// not among them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane process list reviewer --status running
+  edgeplane process get prc_01890000-0000-7000-8000-000000000002
+  edgeplane process terminate prc_01890000-0000-7000-8000-000000000002 --grace 5s --reason \"it hangs\"")]
+pub(crate) struct ProcessArgs {
+    #[command(subcommand)]
+    command: ProcessCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ProcessCommand {
+    List(ListArgs),
+    Get(GetArgs),
+    Terminate(TerminateArgs),
+}
+
+/// List the processes of an agent
+///
+/// Newest first. What is beyond `--limit` is told by `-o json` as `next_cursor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane process list reviewer
+  edgeplane process list reviewer --status failed -o json | jq -r '.items[].command'")]
+struct ListArgs {
+    /// The agent's name or id
+    #[arg(value_name = "AGENT")]
+    agent: String,
+    /// Only those that are so
+    #[arg(long, value_name = "STATUS", value_parser = PossibleValuesParser::new(STATUSES).map(|word| status(&word)))]
+    status: Option<ProcessStatus>,
+    /// Most processes to look at, at most 500
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    limit: u32,
+    /// Where a former list ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+/// Show one, with the beginning and the end of what it wrote
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane process get prc_01890000-0000-7000-8000-000000000002
+  edgeplane process get prc_01890000-0000-7000-8000-000000000002 --bytes 64KiB")]
+struct GetArgs {
+    /// The process's id
+    #[arg(value_name = "PROCESS")]
+    id: ProcessId,
+    /// Most of its output to show, from the beginning and from the end each; at most 64KiB
+    #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size)]
+    bytes: Option<u64>,
+}
+
+/// End one
+///
+/// It is killed with everything that it started. With `--grace` it is asked first.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane process terminate prc_01890000-0000-7000-8000-000000000002
+  edgeplane process terminate prc_01890000-0000-7000-8000-000000000002 --grace 5s --reason \"it hangs\"")]
+struct TerminateArgs {
+    /// The process's id
+    #[arg(value_name = "PROCESS")]
+    id: ProcessId,
+    /// How long it may take to end by itself after it was asked to, such as 5s
+    #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
+    grace: Option<Duration>,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+const STATUSES: [&str; 5] = ["idle", "running", "exited", "failed", "unknown"];
+
+fn status(word: &str) -> ProcessStatus {
+    // The parser lets no other words pass.
+    serde_json::from_value(serde_json::Value::String(word.to_owned())).unwrap_or(ProcessStatus::Unknown)
+}
+
+pub(crate) fn run(args: &ProcessArgs, context: &mut Context) -> anyhow::Result<Outcome> {
+    match &args.command {
+        ProcessCommand::List(args) => {
+            let params = ListProcessesParams {
+                agent: args.agent.clone(),
+                status: args.status,
+                limit: Some(args.limit),
+                cursor: args.cursor.clone(),
+            };
+            let answer = context.ask::<ProcessList>(&params)?;
+            context.show(&answer, |out, result| list(out, &result.items))?;
+        }
+        ProcessCommand::Get(args) => {
+            let output_bytes = args.bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+            let answer = context.ask::<ProcessGet>(&ProcessParams { process_id: args.id, output_bytes })?;
+            context.show(&answer, |out, process| shown(out, &process))?;
+        }
+        ProcessCommand::Terminate(args) => {
+            let params = TerminateParams {
+                process_id: args.id,
+                grace_ms: args.grace.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+                reason: args.reason.clone(),
+            };
+            let answer = context.ask::<ProcessTerminate>(&params)?;
+            context.show(&answer, |out, process| {
+                let line = format!("{} is to end; it is {} now", process.process_id, how(&process));
+                Ok(out.line(&line)?)
+            })?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// How a process is, in one word or with how it ended.
+fn how(process: &AgentProcess) -> String {
+    let (word, color) = match process.status {
+        ProcessStatus::Idle => ("idle", Color::Yellow),
+        ProcessStatus::Running => ("running", Color::Green),
+        ProcessStatus::Exited => ("exited", Color::Dim),
+        ProcessStatus::Failed => ("failed", Color::Red),
+        ProcessStatus::Unknown => ("unknown", Color::Yellow),
+    };
+    paint(color, word)
+}
+
+fn end(process: &AgentProcess) -> String {
+    match (&process.exit, &process.reason) {
+        (Some(exit), _) => exit.to_string(),
+        (None, Some(reason)) => cell(reason),
+        (None, None) => String::new(),
+    }
+}
+
+fn list(out: &mut Output, items: &[AgentProcess]) -> anyhow::Result<()> {
+    if items.is_empty() {
+        out.note("no process was run for it");
+        return Ok(());
+    }
+    let mut table = Table::new(&["PROCESS", "EPOCH", "STATUS", "STARTED", "END", "COMMAND"]);
+    for process in items {
+        table.row([
+            process.process_id.to_string(),
+            process.epoch.to_string(),
+            how(process),
+            short_time(&process.started_at),
+            end(process),
+            cell(&process.command),
+        ]);
+    }
+    Ok(out.table(&table)?)
+}
+
+fn shown(out: &mut Output, process: &AgentProcess) -> anyhow::Result<()> {
+    let mut table = Table::plain();
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("process", process.process_id.to_string());
+    row("agent", format!("{}, epoch {}", process.agent, process.epoch));
+    row("command", cell(&process.command));
+    row("folder", cell(&process.cwd));
+    row("variables", cell(process.variables.join(" ")));
+    row("status", how(process));
+    row("authority", process.authority.as_str().to_owned());
+    if let Some(turn) = &process.turn_id {
+        row("turn", turn.to_string());
+    }
+    row("started", short_time(&process.started_at));
+    if let Some(at) = &process.ended_at {
+        row("ended", format!("{}: {}", short_time(at), end(process)));
+    }
+    out.table(&table)?;
+    process.output.as_ref().map_or(Ok(()), |output| wrote(out, output))
+}
+
+fn wrote(out: &mut Output, output: &ProcessOutput) -> anyhow::Result<()> {
+    out.line("")?;
+    out.line(&format!("OUTPUT  {}", human_bytes(output.written_bytes)))?;
+    if output.truncation == Truncation::Head {
+        out.line(&paint(Color::Dim, "… its beginning is not kept"))?;
+    }
+    for line in output.head.lines() {
+        out.line(&cell(line))?;
+    }
+    if output.truncation == Truncation::Middle {
+        out.line(&paint(Color::Dim, "…"))?;
+    }
+    for line in output.tail.lines() {
+        out.line(&cell(line))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! What a context says that a request is about: each thing must be there, be open to the caller, and fit the rest.
+
+use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
+use edgeplane_wire::rpc::{RpcError, Selectors};
+use serde_json::Value;
+
+use super::Session;
+use crate::server::methods;
+
+/// Refuses selectors that name nothing that the caller may see, and such that contradict each other or the parameters.
+pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) -> Result<(), RpcError> {
+    nothing_of_later(selectors)?;
+    if selectors.host_id.is_some_and(|id| id != session.shared.identity.id) {
+        return Err(unknown("host_id"));
+    }
+    if selectors.subscription_id.is_some_and(|id| session.opened.subscription(&id).is_none()) {
+        return Err(unknown("subscription_id"));
+    }
+    let mut about: Vec<(&'static str, AgentId)> = Vec::new();
+    if let Some(id) = selectors.agent_id {
+        let found = session.shared.agent(&Tenant::default(), &id.to_string());
+        about.push(("agent_id", found.map_err(|_gone| unknown("agent_id"))?.id));
+    }
+    let record = &session.shared.record;
+    if let Some(id) = selectors.session_id {
+        let row = record.look_up(|reader| reader.talk(&id))?;
+        about.push(("session_id", row.ok_or_else(|| unknown("session_id"))?.agent));
+    }
+    if let Some(id) = selectors.thread_id {
+        let row = record.look_up(|reader| reader.thread(&id))?;
+        about.push(("thread_id", row.ok_or_else(|| unknown("thread_id"))?.agent));
+    }
+    if let Some(id) = selectors.turn_id {
+        // A turn and the message that began it have the same number.
+        let row = methods::visible_message(session, MessageId::from_bytes(*id.as_bytes()));
+        about.push(("turn_id", row.map_err(|_hidden| unknown("turn_id"))?));
+    }
+    same_fields(selectors, params)?;
+    if let Some(text) = params.get("agent").and_then(Value::as_str)
+        && let Ok(agent) = session.shared.agent(&Tenant::default(), text)
+    {
+        about.push(("agent", agent.id));
+    }
+    match about.iter().find(|(_, id)| about.first().is_some_and(|(_, first)| first != id)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let first = about.first().map(|(first, _)| *first).unwrap_or_default();
+            Err(contradiction(name, first))
+        }
+    }
+}
+
+/// What no node has yet cannot be named.
+fn nothing_of_later(selectors: &Selectors) -> Result<(), RpcError> {
+    let later = [
+        ("run_id", selectors.run_id.is_some()),
+        ("task_id", selectors.task_id.is_some()),
+        ("workspace_id", selectors.workspace_id.is_some()),
+        ("binding_epoch", selectors.binding_epoch.is_some()),
+        ("resource_uri", selectors.resource_uri.is_some()),
+        ("capability_id", selectors.capability_id.is_some()),
+        ("invocation_id", selectors.invocation_id.is_some()),
+    ];
+    match later.into_iter().find(|(_, is_there)| *is_there) {
+        None => Ok(()),
+        Some((name, _)) => Err(unknown(name)),
+    }
+}
+
+/// Parameters that have a selector's name must say the same.
+fn same_fields(selectors: &Selectors, params: &Value) -> Result<(), RpcError> {
+    let said = serde_json::to_value(selectors).unwrap_or_default();
+    for (name, value) in said.as_object().into_iter().flatten() {
+        if params.get(name).is_some_and(|other| !other.is_null() && other != value) {
+            return Err(contradiction(name, name));
+        }
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> RpcError {
+    RpcError::new(
+        ErrorName::NotFound,
+        format!("`ctx.selectors.{name}` names nothing that the caller may see"),
+    )
+}
+
+fn contradiction(name: &str, other: &str) -> RpcError {
+    let what =
+        format!("`ctx.selectors` contradict the request: `{name}` and `{other}` are about different things");
+    RpcError::new(ErrorName::InvalidParams, what)
+}

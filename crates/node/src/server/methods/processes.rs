@@ -1,0 +1,260 @@
+//! Processes that agents' programs had the node run: looked at, and ended.
+
+use std::time::Duration;
+
+use edgeplane_store::{CommandStory, StoredBody};
+use edgeplane_types::{AgentId, Epoch, ErrorName, Event, Fact, Phase, ProcessId, TurnId, life::ExitStatus};
+use edgeplane_wire::{
+    api::machine::{
+        AgentProcess, ListProcessesParams, ProcessOutput, ProcessParams, ProcessStatus, ProcessesResult,
+        TerminateParams, Truncation,
+    },
+    rpc::RpcError,
+};
+use serde_json::Value;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{Session, check_owner, terminals::agent_id};
+use crate::{
+    agent::{Command, is_unseen},
+    commands,
+    record::Origin,
+};
+
+/// Processes that one list looks at, and where nobody says how many.
+const ROWS_MAX: u32 = 500;
+const ROWS_STANDARD: u32 = 50;
+
+/// Bytes of output that are shown from each side, and where nobody says how many.
+const SHOWN_BYTES_MAX: u32 = 65_536;
+const SHOWN_BYTES_STANDARD: u32 = 4_096;
+
+/// Letters of program and arguments that are shown.
+const COMMAND_CHARS: usize = 500;
+
+/// Longest grace of a process that is to end, in milliseconds.
+const GRACE_MS_MAX: u64 = 60 * 60 * 1_000;
+
+/// How long the end of a process is waited for, beyond its grace.
+const END_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Longest reason for ending a process, in bytes.
+const REASON_BYTES_MAX: usize = 1_024;
+
+pub(in crate::server) async fn list(
+    session: &Session,
+    params: ListProcessesParams,
+) -> Result<ProcessesResult, RpcError> {
+    let id = agent_id(session, &params.agent)?;
+    check_owner(session, id)?;
+    let before =
+        params.cursor.as_deref().map(str::parse::<u64>).transpose().map_err(|_bad| {
+            RpcError::new(ErrorName::InvalidParams, "`cursor` is none that a list gave out")
+        })?;
+    let rows = params.limit.unwrap_or(ROWS_STANDARD).clamp(1, ROWS_MAX);
+    let rows = usize::try_from(rows).unwrap_or(1);
+    let stories = session.shared.record.read(move |reader| reader.command_stories(&id, rows, before)).await?;
+    let more = (stories.len() == rows).then(|| stories.last().map(|story| story.pos.to_string())).flatten();
+    let mut items = Vec::with_capacity(stories.len());
+    for story in stories {
+        items.push(view(session, &story).await?);
+    }
+    items.retain(|item| params.status.is_none_or(|wanted| item.status == wanted));
+    Ok(ProcessesResult { items, next_cursor: more })
+}
+
+pub(in crate::server) async fn get(
+    session: &Session,
+    params: ProcessParams,
+) -> Result<AgentProcess, RpcError> {
+    let story = found(session, params.process_id).await?;
+    let shown = params.output_bytes.unwrap_or(SHOWN_BYTES_STANDARD).min(SHOWN_BYTES_MAX);
+    let mut view = view(session, &story).await?;
+    view.output = output(session, &story, usize::try_from(shown).unwrap_or(0)).await?;
+    Ok(view)
+}
+
+pub(in crate::server) async fn terminate(
+    session: &Session,
+    params: TerminateParams,
+) -> Result<AgentProcess, RpcError> {
+    let id = params.process_id;
+    let story = found(session, id).await?;
+    if story.ended.is_some() {
+        return Err(RpcError::new(ErrorName::InvalidState, format!("process {id} has ended")));
+    }
+    let reason = params.reason.unwrap_or_default();
+    if reason.len() > REASON_BYTES_MAX {
+        let what = format!("`reason` is longer than {REASON_BYTES_MAX} bytes");
+        return Err(RpcError::new(ErrorName::InvalidParams, what));
+    }
+    let grace_ms = params.grace_ms.unwrap_or(0).min(GRACE_MS_MAX);
+    let gone = || RpcError::new(ErrorName::Unavailable, format!("the agent of process {id} is gone"));
+    let agent = session.shared.agent_by_id(story.agent).ok_or_else(gone)?;
+    // From before it is asked, so that its end cannot be missed.
+    let mut follower = session.shared.record.follow();
+    let origin = Origin::actor(session.caller.actor());
+    agent.ask(|reply| Command::Terminate(id, (grace_ms, reason), origin, reply)).await??;
+    let ended = async {
+        loop {
+            match follower.recv().await {
+                Ok(committed) => {
+                    let fact = &committed.event.fact;
+                    if matches!(fact, Fact::CommandEnded { process_id, .. } if *process_id == id) {
+                        return;
+                    }
+                }
+                // What was missed may have been its end; what the record says is the answer.
+                Err(RecvError::Lagged(_)) => {
+                    let row = session.shared.record.look_up(|reader| reader.command(&id));
+                    if row.is_ok_and(|row| row.is_some_and(|row| row.is_over)) {
+                        return;
+                    }
+                }
+                Err(RecvError::Closed) => return,
+            }
+        }
+    };
+    // It is ended, however long that takes: who waits is told how far it is.
+    drop(tokio::time::timeout(Duration::from_millis(grace_ms).saturating_add(END_TIME_MAX), ended).await);
+    let story = found(session, id).await?;
+    view(session, &story).await
+}
+
+/// A process that the caller may know of; one of another agent is not there.
+async fn found(session: &Session, id: ProcessId) -> Result<CommandStory, RpcError> {
+    let story = session.shared.record.read(move |reader| reader.command_story(&id)).await?;
+    let unknown = || {
+        RpcError::new(ErrorName::NotFound, format!("no process {id}"))
+            .hint("`runtime/process.list` shows the processes of an agent")
+    };
+    story.filter(|story| check_owner(session, story.agent).is_ok()).ok_or_else(unknown)
+}
+
+async fn view(session: &Session, story: &CommandStory) -> Result<AgentProcess, RpcError> {
+    let Fact::CommandStarted { process_id, epoch, message_id, authority, details_digest, .. } =
+        &story.started.fact
+    else {
+        return Err(RpcError::new(ErrorName::RecordDamaged, "a process begins with another event"));
+    };
+    let details = body(session, details_digest).await?;
+    let details: Value = details.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let words = |name: &str| -> Vec<String> {
+        let list = details.get(name).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let text = |name: &str| details.get(name).and_then(Value::as_str).unwrap_or("unavailable").to_owned();
+    let command: String = std::iter::once(text("command")).chain(words("args")).collect::<Vec<_>>().join(" ");
+    let (status, exit, reason) = how_it_is(session, story, *epoch);
+    let agent = session.shared.agent_by_id(story.agent).map(|agent| agent.name.to_string());
+    Ok(AgentProcess {
+        process_id: *process_id,
+        agent: agent.unwrap_or_else(|| story.agent.to_string()),
+        agent_id: story.agent,
+        epoch: *epoch,
+        status,
+        command: command.chars().take(COMMAND_CHARS).collect(),
+        cwd: text("cwd"),
+        variables: words("env"),
+        authority: *authority,
+        message_id: *message_id,
+        turn_id: message_id.map(|id| TurnId::from_bytes(*id.as_bytes())),
+        started_at: story.started.ts,
+        ended_at: story.ended.as_ref().map(|event| event.ts),
+        exit,
+        reason,
+        terminating: story.is_terminating && story.ended.is_none(),
+        output: None,
+    })
+}
+
+fn how_it_is(
+    session: &Session,
+    story: &CommandStory,
+    epoch: Epoch,
+) -> (ProcessStatus, Option<ExitStatus>, Option<String>) {
+    if let Some(Event { fact: Fact::CommandEnded { status, reason, .. }, .. }) = &story.ended {
+        let word = match reason {
+            Some(why) if is_unseen(why) => ProcessStatus::Unknown,
+            Some(_) => ProcessStatus::Failed,
+            None => ProcessStatus::Exited,
+        };
+        return (word, Some(*status), reason.clone());
+    }
+    let summary = session.shared.agent_by_id(story.agent).map(|agent| agent.summary.borrow().clone());
+    let word = match summary.filter(|summary| summary.epoch == epoch).map(|summary| summary.phase) {
+        Some(Phase::Running | Phase::Stopping) => ProcessStatus::Running,
+        Some(Phase::Frozen) => ProcessStatus::Idle,
+        _ => ProcessStatus::Unknown,
+    };
+    (word, None, None)
+}
+
+async fn body(session: &Session, digest: &str) -> Result<Option<Vec<u8>>, RpcError> {
+    let Ok(digest) = digest.parse() else { return Ok(None) };
+    let stored = session.shared.record.read(move |reader| reader.body(&digest)).await?;
+    Ok(match stored {
+        Some(StoredBody::Bytes(bytes)) => Some(bytes),
+        Some(StoredBody::Erased { .. }) | None => None,
+    })
+}
+
+async fn output(
+    session: &Session,
+    story: &CommandStory,
+    shown: usize,
+) -> Result<Option<ProcessOutput>, RpcError> {
+    match &story.ended {
+        Some(Event { fact: Fact::CommandEnded { output_digest, written_bytes, .. }, .. }) => {
+            let Some(kept) = body(session, output_digest).await? else { return Ok(None) };
+            Ok(Some(ProcessOutput {
+                digest: Some(output_digest.clone()),
+                ..sides(&kept, *written_bytes, shown)
+            }))
+        }
+        _ => {
+            let Fact::CommandStarted { process_id, epoch, .. } = &story.started.fact else { return Ok(None) };
+            let dir = epoch_dir(session, story.agent, *epoch);
+            let id = *process_id;
+            let seen = tokio::task::spawn_blocking(move || commands::look(&dir, id)).await;
+            let seen = seen.ok().and_then(Result::ok).flatten();
+            Ok(seen.map(|seen| sides(&seen.tail, seen.written, shown)))
+        }
+    }
+}
+
+fn epoch_dir(session: &Session, agent: AgentId, epoch: Epoch) -> std::path::PathBuf {
+    crate::recordings::epoch_dir(&session.shared.agents_dir(), &agent.to_string(), epoch)
+}
+
+/// The beginning and the end of an output of which the end is kept.
+fn sides(kept: &[u8], written: u64, shown: usize) -> ProcessOutput {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let count = u64::try_from(kept.len()).unwrap_or(u64::MAX);
+    let is_whole = count >= written;
+    let end = kept.get(kept.len().saturating_sub(shown)..).unwrap_or_default();
+    let (head, tail, truncation) = match is_whole {
+        true if kept.len() <= shown.saturating_mul(2) => (text(kept), String::new(), Truncation::None),
+        true => (text(kept.get(..shown).unwrap_or_default()), text(end), Truncation::Middle),
+        false => (String::new(), text(end), Truncation::Head),
+    };
+    ProcessOutput { head, tail, truncation, written_bytes: written, kept_bytes: count, digest: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves MACH-003.
+    #[test]
+    fn what_is_missing_of_an_output_is_said() {
+        let all = sides(b"abcdef", 6, 3);
+        assert_eq!((all.head.as_str(), all.tail.as_str(), all.truncation), ("abcdef", "", Truncation::None));
+        let middle = sides(b"abcdefg", 7, 3);
+        let found = (middle.head.as_str(), middle.tail.as_str(), middle.truncation);
+        assert_eq!(found, ("abc", "efg", Truncation::Middle));
+        let head = sides(b"abcdefg", 100, 3);
+        assert_eq!((head.head.as_str(), head.tail.as_str(), head.truncation), ("", "efg", Truncation::Head));
+        assert_eq!((head.kept_bytes, head.written_bytes), (7, 100));
+    }
+}

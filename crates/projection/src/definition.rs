@@ -1,0 +1,93 @@
+//! Which projections there are.
+
+use std::fmt;
+
+use edgeplane_wire::api::stream::TargetKind;
+
+use crate::{
+    agentruntime,
+    fold::{self, AnyFold},
+    folds, life, model,
+    subject::Subject,
+    telling,
+};
+
+/// A projection: its name, its version and what it is about.
+pub struct Definition {
+    /// Its name.
+    pub name: &'static str,
+    /// Grows whenever the same events give other envelopes or another state.
+    pub version: u32,
+    /// What it shows, in one sentence.
+    pub summary: &'static str,
+    /// What it can be about.
+    pub targets: &'static [TargetKind],
+    /// Whether it takes events of this type. The others need not be read.
+    pub takes: fn(&str) -> bool,
+    pub(crate) make: fn(&Subject) -> Box<dyn AnyFold>,
+    pub(crate) load: fn(&str) -> Option<Box<dyn AnyFold>>,
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
+macro_rules! projections {
+    ($($name:literal $version:literal $fold:ty, [$($target:ident),+], $takes:expr, $summary:literal;)+) => {
+        /// Every projection.
+        pub static PROJECTIONS: &[Definition] = &[$(Definition {
+            name: $name,
+            version: $version,
+            summary: $summary,
+            targets: &[$(TargetKind::$target),+],
+            takes: $takes,
+            make: fold::make::<$fold>,
+            load: fold::load::<$fold>,
+        },)+];
+    };
+}
+
+projections! {
+    "agentruntime.events" 1 agentruntime::Events, [Session], agentruntime::takes,
+        "What happens in a session, as events of Agent Runtime; each payload is one.";
+    "agentruntime.lime" 1 agentruntime::Lime, [Session], agentruntime::takes,
+        "The same in the standard's strict profile, with the profile's snapshot as its state.";
+    "session.snapshot" 1 folds::session::Snapshot, [Session], model::takes,
+        "What a session is like now: its threads, their turns, what waits and what went wrong.";
+    "thread.read_model" 1 folds::session::ReadModel, [Thread], model::takes,
+        "What is happening in a thread now.";
+    "thread.transcript" 1 folds::transcript::Transcript, [Thread], telling::takes,
+        "What was said and done in a thread, in its order, with what each turn gave.";
+    "turn.items" 1 folds::items::Items, [Turn], telling::takes,
+        "Everything that happened in one turn, and what it gave.";
+    "queue" 1 folds::queue::Queue, [Agent, Session, Thread], folds::queue::takes,
+        "Which messages wait, and each change of the queue.";
+    "actions.pending" 1 folds::actions::Actions, [Node, Agent], folds::actions::takes,
+        "What waits for a person, and how what waited was decided.";
+    "run.timeline" 1 folds::timeline::Timeline, [Agent], folds::timeline::takes,
+        "The epochs of an agent, and in them each attempt at a turn.";
+    "agent.status" 1 folds::status::Status, [Node, Agent], life::takes,
+        "The phase, the desire and the health of one agent or of all.";
+    "governance" 1 folds::governance::Governance, [Node, Agent], folds::governance::takes,
+        "What was decided about who may do what: refusals, approvals, rules, keys and tokens.";
+    "environment" 1 folds::environment::Environment, [Agent], folds::environment::takes,
+        "In what an agent's program runs, epoch by epoch.";
+    "usage.cost" 1 folds::usage::Usage, [Agent], folds::usage::takes,
+        "What an agent used, as its program says it.";
+    "deliveries" 1 folds::deliveries::Deliveries, [Agent], folds::deliveries::takes,
+        "Each rung that a message of an agent reached, and how that is known.";
+    "evidence" 1 folds::evidence::Evidence, [Agent], folds::evidence::takes,
+        "What of an agent's work can be checked by its digest.";
+    "trace.waterfall" 1 folds::waterfall::Waterfall, [Trace], folds::waterfall::takes,
+        "The spans of one trace, as its events say them, over all agents.";
+    "audit.chain" 1 folds::audit::Audit, [Node, Agent], |_| true,
+        "The place and hash of every event, and the newest of each stream.";
+}
+
+/// The projection of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Definition> {
+    PROJECTIONS.iter().find(|definition| definition.name == name)
+}

@@ -1,0 +1,269 @@
+//! What is exported meets the standard.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use edgeplane_projection::find;
+use edgeplane_types::Fact;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::{
+    lives::{World, world},
+    schemas::{check, validator},
+    support::{agents, main_thread, of_agent, of_session, run},
+};
+
+/// Every exported event of every session, with the strict schemas as they are.
+fn exported(world: &World, name: &str) -> Vec<Vec<Value>> {
+    let each = agents(world).into_iter().map(|of| {
+        let (_, said) = run(find(name).unwrap(), &of_session(world, of), &world.record);
+        for numbered in &said {
+            let event = numbered.entry.payload.value();
+            assert_eq!(event["eventId"], numbered.event_id.to_string());
+            assert_eq!(event["timestamp"], numbered.ts.to_string());
+            assert_eq!(event["sessionId"], of.1.to_string());
+            for (key, id) in [
+                ("threadId", numbered.entry.ids.thread_id.map(|id| id.to_string())),
+                ("turnId", numbered.entry.ids.turn_id.map(|id| id.to_string())),
+                ("stepId", numbered.entry.ids.item_id.map(|id| id.to_string())),
+            ] {
+                assert_eq!(event.get(key).and_then(Value::as_str), id.as_deref(), "{event}");
+            }
+        }
+        said.iter().map(|numbered| numbered.entry.payload.value()).collect()
+    });
+    each.collect()
+}
+
+fn check_world(world: &World) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    let (public, strict) = (validator("agentruntime-event"), validator("agentruntime-lime-profile-event"));
+    for events in exported(world, "agentruntime.lime") {
+        for (event, sequence) in events.iter().zip(1_u64..) {
+            check(&public, event);
+            check(&strict, event);
+            assert_eq!(event["sequence"], sequence, "gapless from 1");
+            *counts.entry(event["type"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+    for events in exported(world, "agentruntime.events") {
+        for event in &events {
+            check(&public, event);
+            assert_ne!(event["schemaVersion"], "lime-profile-0.4.0", "the profile's name is the profile's");
+            // But for that name the two are the same.
+            let mut strictly = event.clone();
+            strictly["schemaVersion"] = "lime-profile-0.4.0".into();
+            check(&strict, &strictly);
+        }
+        let ids: BTreeSet<_> = events.iter().map(|event| event["eventId"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), events.len(), "an id names one event");
+    }
+    counts
+}
+
+fn check_snapshots(world: &World) {
+    let (public, strict) =
+        (validator("agentruntime-snapshot"), validator("agentruntime-lime-profile-snapshot"));
+    for of in agents(world) {
+        let subject = of_session(world, of);
+        for (name, is_strict) in
+            [("session.snapshot", false), ("agentruntime.events", false), ("agentruntime.lime", true)]
+        {
+            let (running, _) = run(find(name).unwrap(), &subject, &world.record);
+            let state = running.state();
+            check(&public, &state);
+            assert_eq!(strict.is_valid(&state), is_strict, "{name}");
+            if is_strict {
+                check(&strict, &state);
+            }
+        }
+    }
+}
+
+/// Proves PROJ-010 and PROJ-011: a busy node's sessions, with all that can happen in them.
+#[test]
+fn a_busy_nodes_events_and_snapshots_meet_the_schemas() {
+    let busy = world(7, 3, 15_000, false);
+    let counts = check_world(&busy);
+    check_snapshots(&busy);
+    println!("{counts:#?}");
+    // A generator that made only a few kinds of events would prove little.
+    assert!(counts.len() >= 38, "{} types: {counts:#?}", counts.len());
+}
+
+/// Proves PROJ-012: what has no turn gets the session's system turn, the same in every fold of the session.
+#[test]
+fn what_belongs_to_no_turn_has_the_system_turn() {
+    let busy = world(11, 2, 8_000, false);
+    for (events, of) in exported(&busy, "agentruntime.lime").iter().zip(agents(&busy)) {
+        let messages = crate::support::messages(&busy, of.0);
+        let known: BTreeSet<_> =
+            messages.iter().map(|message| edgeplane_projection::turn_of(*message).to_string()).collect();
+        let hooks: BTreeSet<_> = events
+            .iter()
+            .filter(|event| event["type"].as_str().unwrap().starts_with("hook."))
+            .map(|event| event["turnId"].as_str().unwrap())
+            .collect();
+        assert!(hooks.len() <= 1, "one system turn a session: {hooks:?}");
+        assert!(hooks.iter().all(|turn| !known.contains(*turn)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Proves PROJ-010 and PROJ-011 for random lives.
+    #[test]
+    fn whatever_happens_is_exported_validly(seed: u64, events in 10_usize..600) {
+        let world = world(seed, 2, events, seed % 2 == 0);
+        check_world(&world);
+        check_snapshots(&world);
+    }
+}
+
+fn kind(event: &Value) -> &str {
+    event["type"].as_str().unwrap()
+}
+
+/// Proves PROJ-021.
+#[test]
+fn what_is_not_recorded_is_a_gap() {
+    let busy = world(31, 2, 12_000, false);
+    let (mut handed_over, mut silent) = (0, 0);
+    for (events, of) in exported(&busy, "agentruntime.lime").iter().zip(agents(&busy)) {
+        let accepted: BTreeSet<_> = busy
+            .record
+            .iter()
+            .filter_map(|stored| match &stored.event.fact {
+                Fact::MessageAccepted { envelope } if envelope.target == of.0 => Some(envelope.id),
+                _ => None,
+            })
+            .map(|message| edgeplane_projection::turn_of(message).to_string())
+            .collect();
+        for event in events.iter().filter(|event| kind(event) == "turn.started") {
+            let is_known = accepted.contains(event["turnId"].as_str().unwrap());
+            let gaps = event["payload"].get("gaps");
+            assert_eq!(gaps.is_none(), is_known, "{event}");
+            handed_over += u64::from(!is_known);
+        }
+        for event in events.iter().filter(|event| kind(event) == "turn.completed") {
+            let gaps = event["payload"]["gaps"].to_string();
+            let names_output = event.get("outputRef").is_some();
+            assert_eq!(gaps.contains("finalOutput"), !names_output, "{event}");
+            silent += u64::from(!names_output);
+        }
+    }
+    assert!(handed_over > 0 && silent > 0, "{handed_over} {silent}");
+}
+
+/// Proves PROJ-022.
+#[test]
+fn a_use_of_a_tool_begins_once_and_ends() {
+    let busy = world(37, 2, 12_000, false);
+    let mut interrupted = 0;
+    for events in exported(&busy, "agentruntime.lime") {
+        let mut open: BTreeMap<String, String> = BTreeMap::new();
+        let mut begun = BTreeSet::new();
+        for event in &events {
+            let turn = event["turnId"].as_str().unwrap_or_default().to_owned();
+            let tool = event["toolCallId"].as_str().unwrap_or_default().to_owned();
+            match kind(event) {
+                "tool.started" => {
+                    assert!(begun.insert(tool.clone()), "{tool} begins twice");
+                    open.insert(tool, turn);
+                }
+                "tool.progress" => assert!(begun.contains(&tool), "{event}"),
+                "tool.result" | "tool.failed" => {
+                    assert!(begun.contains(&tool), "{event}");
+                    open.remove(&tool);
+                    interrupted += u64::from(event["payload"]["category"] == "interrupted");
+                }
+                "turn.failed" if event["status"] == "cancelled" || event["nativeStatus"] == "cut" => {
+                    let left: Vec<_> = open.iter().filter(|(_, of)| **of == turn).collect();
+                    assert!(left.is_empty(), "{left:?} outlive {event}");
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(interrupted > 0);
+}
+
+/// Proves PROJ-023.
+#[test]
+fn what_belongs_to_a_trace_names_it() {
+    let world = world(41, 1, 5_000, false);
+    let of = agents(&world)[0];
+    let traces: BTreeMap<_, _> = world
+        .record
+        .iter()
+        .filter_map(|stored| match &stored.event.fact {
+            Fact::MessageAccepted { envelope } => Some((envelope.id, envelope.traceparent.clone())),
+            _ => None,
+        })
+        .collect();
+    let thread = crate::support::of_thread(&world, of, main_thread(of.1));
+    for (name, subject) in [
+        ("agentruntime.events", of_session(&world, of)),
+        ("thread.transcript", thread),
+        ("queue", of_agent(&world, of)),
+        ("deliveries", of_agent(&world, of)),
+        ("run.timeline", of_agent(&world, of)),
+    ] {
+        let (_, said) = run(find(name).unwrap(), &subject, &world.record);
+        let mut traced = 0;
+        for numbered in &said {
+            let Some(message) = numbered.entry.ids.message_id else { continue };
+            let expected = traces.get(&message).and_then(Option::as_deref);
+            assert_eq!(numbered.entry.trace.as_deref(), expected, "{name}: {numbered:?}");
+            traced += u64::from(expected.is_some());
+            if let (Some(trace), "agentruntime.events") = (expected, name) {
+                let event = numbered.entry.payload.value();
+                let parts = format!("00-{}-{}-01", event["traceId"], event["spanId"]).replace('"', "");
+                assert_eq!(parts, trace);
+            }
+        }
+        assert!(traced > 20, "{name}");
+    }
+}
+
+/// Proves PROJ-024.
+#[test]
+fn ends_are_called_what_they_are() {
+    let world = world(43, 1, 9_000, false);
+    let of = agents(&world)[0];
+    let (_, said) = run(find("agentruntime.lime").unwrap(), &of_session(&world, of), &world.record);
+    let mut seen = BTreeSet::new();
+    for numbered in &said {
+        let event = numbered.entry.payload.value();
+        if !matches!(kind(&event), "turn.completed" | "turn.failed") {
+            continue;
+        }
+        let fact =
+            &world.record.iter().find(|stored| stored.event.id == numbered.event_id.event).unwrap().event;
+        let expected = match &fact.fact {
+            Fact::TurnCompleted { outcome, .. } => {
+                match outcome.as_ref().map(edgeplane_types::SafeLabel::as_str) {
+                    Some("cancelled") => ("turn.failed", "cancelled"),
+                    Some("error") => ("turn.failed", "failed"),
+                    _ => ("turn.completed", "completed"),
+                }
+            }
+            Fact::MessageTurnEnded { .. } => ("turn.completed", "completed"),
+            Fact::MessageAmbiguous { .. } => ("turn.failed", "unknown"),
+            _ => ("turn.failed", "failed"),
+        };
+        assert_eq!((kind(&event), event["status"].as_str().unwrap()), expected, "{event}");
+        seen.insert(fact.fact.type_name());
+    }
+    let all = [
+        "agent.exited",
+        "message.ambiguous",
+        "message.dead_lettered",
+        "message.expired",
+        "message.rejected",
+        "message.turn_ended",
+        "turn.completed",
+    ];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), all);
+}

@@ -1,0 +1,35 @@
+//! Which message a fact is about.
+
+use super::Fact;
+use crate::MessageId;
+
+impl Fact {
+    /// The message that it is about, or in whose turn it happened.
+    #[must_use]
+    pub fn message_id(&self) -> Option<MessageId> {
+        match self {
+            Self::MessageAccepted { envelope } => Some(envelope.id),
+            Self::MessageInjected { message_id, .. }
+            | Self::MessageObserved { message_id, .. }
+            | Self::MessageTurnEnded { message_id, .. }
+            | Self::MessageRejected { message_id, .. }
+            | Self::MessageExpired { message_id }
+            | Self::MessageAmbiguous { message_id, .. }
+            | Self::MessageRequeued { message_id }
+            | Self::MessageAssigned { message_id, .. }
+            | Self::MessageReturned { message_id, .. }
+            | Self::MessageDeadLettered { message_id, .. }
+            | Self::MessageDropped { message_id, .. }
+            | Self::AnswerHeard { message_id, .. } => Some(*message_id),
+            Self::TurnCompleted { message_id, .. }
+            | Self::ItemUpdated { message_id, .. }
+            | Self::ItemReported { message_id, .. }
+            | Self::UsageReported { message_id, .. }
+            | Self::FileWritten { message_id, .. }
+            | Self::CommandStarted { message_id, .. }
+            | Self::CommandEnded { message_id, .. } => *message_id,
+            Self::ActionOpened { action } => action.causation,
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What the protocol has a name for and this version does not serve.
+//!
+//! A caller that asks for one of these hears `unsupported` and not `method_not_found`: the name is taken, and what it
+//! will mean is known. No row here has parameters, so that nobody builds on half a method.
+
+use super::MethodEffect;
+
+/// A method that is not served yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Later {
+    /// `profile/object.action`.
+    pub name: &'static str,
+    /// What it will do.
+    pub summary: &'static str,
+    /// Whether it will change anything.
+    pub effect: MethodEffect,
+}
+
+macro_rules! later {
+    ($($name:literal $effect:ident $summary:literal;)+) => {
+        /// Every method that is not served yet.
+        pub const LATER: &[Later] =
+            &[$(Later { name: $name, summary: $summary, effect: MethodEffect::$effect },)+];
+    };
+}
+
+/// The row of a method that is not served yet.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Later> {
+    LATER.iter().find(|later| later.name == name)
+}
+
+later! {
+    "conversation/thread.compact" Write "Draws a boundary behind which a thread's context is a summary.";
+
+    "runtime/run.start" Write "Starts a run of a task.";
+    "runtime/run.get" Read "Shows a run.";
+    "runtime/run.list" Read "Lists runs.";
+    "runtime/run.cancel" Write "Cancels a run.";
+    "runtime/run.pause" Write "Lets a run rest.";
+    "runtime/run.resume" Write "Lets a run go on.";
+    "runtime/task.create" Write "Makes a task.";
+    "runtime/task.update" Write "Changes a task.";
+    "runtime/task.start" Write "Starts a task.";
+    "runtime/task.progress" Write "Reports how far a task is.";
+    "runtime/task.pause" Write "Lets a task rest.";
+    "runtime/task.resume" Write "Lets a task go on.";
+    "runtime/task.cancel" Write "Cancels a task and what came of it.";
+    "runtime/task.retry" Write "Starts a new run of a task that failed.";
+    "runtime/task.complete" Write "Reports that a task is done.";
+    "runtime/task.fail" Write "Reports that a task failed.";
+    "runtime/task.get" Read "Shows a task.";
+    "runtime/task.list" Read "Lists tasks.";
+    "runtime/task.link" Write "Joins two tasks.";
+    "runtime/task.unlink" Write "Parts two tasks.";
+    "runtime/subagent.spawn" Write "Starts an agent under another.";
+    "runtime/subagent.send" Write "Sends a subagent a message.";
+    "runtime/subagent.wait" Read "Waits for subagents.";
+    "runtime/subagent.resume" Write "Lets a subagent go on.";
+    "runtime/subagent.close" Write "Ends a subagent.";
+    "runtime/subagent.list" Read "Lists subagents.";
+    "runtime/job.create" Write "Makes a batch of items.";
+    "runtime/job.get" Read "Shows a job.";
+    "runtime/job.list" Read "Lists jobs.";
+    "runtime/job.cancel" Write "Cancels a job.";
+    "runtime/job_item.assign" Write "Gives an item of a job to an agent.";
+    "runtime/job_item.retry" Write "Tries an item of a job again.";
+    "runtime/job_item.report" Write "Reports what became of an item of a job.";
+    "runtime/process.write" Write "Writes to a process's standard input.";
+    "runtime/host.register" Write "Makes a machine known to a fleet.";
+    "runtime/host.heartbeat" Write "Says that a machine lives.";
+    "runtime/host.drain" Write "Lets a machine take nothing new.";
+    "runtime/handoff.prepare" Write "Readies a run for another machine.";
+    "runtime/handoff.complete" Write "Lets a run go on at another machine.";
+    "runtime/handoff.abort" Write "Leaves a run where it is.";
+
+    "capability/list" Read "Lists capabilities.";
+    "capability/get" Read "Shows a capability.";
+    "capability/search" Read "Finds capabilities.";
+    "capability/invoke" Write "Uses a capability.";
+    "capability/invocation.get" Read "Shows an invocation.";
+    "capability/invocation.await" Read "Waits for an invocation.";
+    "capability/invocation.cancel" Write "Cancels an invocation.";
+    "capability/permission.evaluate" Read "Tells what the rules say of an invocation.";
+    "capability/permission.resolve" Write "Decides about an invocation.";
+    "capability/register" Write "Makes a capability known.";
+    "capability/withdraw" Write "Takes a capability back.";
+
+    "workspace/create" Write "Makes a workspace.";
+    "workspace/get" Read "Shows a workspace.";
+    "workspace/list" Read "Lists workspaces.";
+    "workspace/delete" Write "Removes a workspace.";
+    "workspace/binding.attach" Write "Binds a workspace to a run.";
+    "workspace/binding.detach" Write "Takes a workspace from a run.";
+    "workspace/file.list" Read "Lists files.";
+    "workspace/file.stat" Read "Shows what a file is.";
+    "workspace/file.read" Read "Reads a file.";
+    "workspace/file.search" Read "Finds text in files.";
+    "workspace/file.write" Write "Writes a file.";
+    "workspace/file.move" Write "Renames a file.";
+    "workspace/file.delete" Write "Removes a file.";
+    "workspace/blob.put" Write "Stores bytes by their digest.";
+    "workspace/blob.get" Read "Reads bytes by their digest.";
+    "workspace/blob.stat" Read "Shows whether bytes are stored.";
+    "workspace/checkpoint.create" Write "Keeps the state of a workspace.";
+    "workspace/checkpoint.get" Read "Shows a checkpoint.";
+    "workspace/checkpoint.list" Read "Lists checkpoints.";
+    "workspace/checkpoint.diff" Read "Tells what differs between two checkpoints.";
+    "workspace/checkpoint.restore" Write "Brings a workspace back to a checkpoint.";
+    "workspace/checkpoint.delete" Write "Removes a checkpoint.";
+    "workspace/lock.acquire" Write "Takes a lock on paths.";
+    "workspace/lock.release" Write "Gives a lock back.";
+    "workspace/lock.list" Read "Lists locks.";
+    "sync/barrier.await" Read "Waits until writes have arrived.";
+    "sync/feed.pull" Read "Reads changes of a workspace.";
+    "sync/feed.push" Write "Writes changes of a workspace.";
+    "sync/conflict.list" Read "Lists conflicts.";
+    "sync/conflict.resolve" Write "Decides a conflict.";
+
+    "stream/channel.connect" Write "Links a remote peer.";
+    "stream/channel.resume" Write "Lets a link to a peer go on.";
+    "stream/channel.disconnect" Write "Ends a link to a peer.";
+    "stream/channel.list" Read "Lists links to peers.";
+    "resource/get" Read "Shows a resource.";
+    "resource/list" Read "Lists resources.";
+    "resource/put" Write "Writes a resource.";
+    "resource/patch" Write "Changes a resource.";
+    "resource/delete" Write "Removes a resource.";
+    "resource/history" Read "Lists the versions of a resource.";
+    "inference/model.list" Read "Lists models.";
+    "inference/route.resolve" Read "Tells which model a task would get.";
+    "inference/generate" Write "Asks a model.";
+    "inference/usage.get" Read "Tells what was used.";
+    "inference/limit.get" Read "Tells what may be used.";
+    "evidence/replay.run" Write "Runs a replay case.";
+    "evidence/review.export" Write "Writes a case for reviewers.";
+    "benchmark/trial.start" Write "Begins a trial.";
+    "benchmark/trial.export" Read "Writes a trial out.";
+    "benchmark/reward.record" Write "Records a reward.";
+    "benchmark/run.compare" Read "Compares two runs.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue;
+
+    #[test]
+    fn no_method_is_served_and_not_served() {
+        for later in LATER {
+            assert!(catalogue::find(later.name).is_none(), "{}", later.name);
+            assert_eq!(LATER.iter().filter(|other| other.name == later.name).count(), 1, "{}", later.name);
+            assert!(later.summary.ends_with('.'), "{}", later.name);
+        }
+    }
+}
