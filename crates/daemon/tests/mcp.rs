@@ -340,6 +340,10 @@ fn follower_of_a_resource_is_told_that_it_changed() {
     open.send("subscriptions/listen", json!({ "notifications": wanted }));
     let accepted = open.notification("notifications/subscriptions/acknowledged");
     assert_eq!(accepted["notifications"], wanted, "{accepted}");
+    // What came since it was acknowledged may have been missed.
+    for uri in [still, thread] {
+        assert_eq!(open.notification("notifications/resources/updated")["uri"], uri);
+    }
     node.signal("worker", "something new", None);
     for talk in [&mut session, &mut open] {
         assert_eq!(talk.notification("notifications/resources/updated")["uri"], thread);

@@ -206,17 +206,22 @@ impl ServerHandler for Handler {
         let accepted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         let followed: BTreeSet<String> = accepted.into_iter().collect();
         let mut changes = self.link.watch().await.map_err(|error| Failure::from(error).into_protocol())?;
+        // The kit has acknowledged before it let us listen: what came in between was told to nobody.
+        let mut touched = Some(followed.iter().cloned().collect());
         loop {
+            for uri in touched.into_iter().flatten() {
+                let told: Result<(), _> = context.sink().notify_resource_updated(uri).await;
+                if told.is_err() {
+                    return Ok(());
+                }
+            }
             // Losing the race loses nothing that anybody still waits for.
-            let touched = tokio::select! {
+            touched = tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 touched = watch::changed(&self.link, &mut changes, &followed) => touched,
             };
-            let Some(touched) = touched else { return Ok(()) };
-            for uri in touched {
-                if context.sink().notify_resource_updated(uri).await.is_err() {
-                    return Ok(());
-                }
+            if touched.is_none() {
+                return Ok(());
             }
         }
     }

@@ -25,7 +25,7 @@ use edgeplane_wire::{
 };
 use serde_json::Value;
 use tokio::{
-    sync::{Mutex, broadcast},
+    sync::{Mutex, OnceCell, broadcast},
     task::JoinHandle,
 };
 
@@ -80,7 +80,8 @@ pub(crate) struct Open {
     client: Client,
     /// What the node said when it was greeted.
     pub(crate) greeting: InitializeResult,
-    is_subscribed: AtomicBool,
+    /// Those who ask while it is asked for wait for the answer, too.
+    subscribed: OnceCell<()>,
     pump: JoinHandle<()>,
 }
 
@@ -111,7 +112,7 @@ impl Link {
         };
         let greeting = client.call_within::<CoreInitialize>(ANSWER_TIME, &params).await?;
         let pump = tokio::spawn(pump(Arc::downgrade(self), notifications));
-        let made = Arc::new(Open { client, greeting, is_subscribed: AtomicBool::new(false), pump });
+        let made = Arc::new(Open { client, greeting, subscribed: OnceCell::new(), pump });
         if self.is_watched.load(Ordering::Relaxed) {
             subscribe(&made).await?;
         }
@@ -163,19 +164,16 @@ impl Open {
 /// Asks for the events that can change a resource: all of the agent's own stream, and those of messages anywhere,
 /// because what became of a message that it sent stands in the stream of another.
 async fn subscribe(open: &Open) -> Result<(), CallError> {
-    if open.is_subscribed.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
+    open.subscribed.get_or_try_init(|| ask_for_events(open)).await.map(|&()| ())
+}
+
+async fn ask_for_events(open: &Open) -> Result<(), CallError> {
     let messages = SubscribeParams { types: vec!["message.*".to_owned()], ..SubscribeParams::default() };
     let own = open
         .own_id()
         .map(|id| SubscribeParams { target: Target::agent(id.to_string()), ..SubscribeParams::default() });
     for params in own.into_iter().chain([messages]) {
-        let asked = open.client.call_within::<StreamSubscribe>(ANSWER_TIME, &params).await;
-        if let Err(error) = asked {
-            open.is_subscribed.store(false, Ordering::Relaxed);
-            return Err(error);
-        }
+        open.client.call_within::<StreamSubscribe>(ANSWER_TIME, &params).await?;
     }
     Ok(())
 }
