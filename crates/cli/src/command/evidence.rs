@@ -110,7 +110,8 @@ struct VerifyArgs {
     #[arg(value_name = "PACK")]
     pack: PathBuf,
     /// A public key that is believed, as `edgeplane node keys` shows it; may be given several times
-    #[arg(long, value_name = "PUBLIC")]
+    // One in sixty-four begins with a hyphen.
+    #[arg(long, value_name = "PUBLIC", allow_hyphen_values = true)]
     key: Vec<String>,
 }
 

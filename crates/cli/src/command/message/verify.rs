@@ -50,7 +50,8 @@ pub(super) struct VerifyArgs {
     #[arg(short, long, value_name = "FILE", conflicts_with = "id")]
     file: Option<PathBuf>,
     /// The only public key that is believed, as `edgeplane node keys` shows it
-    #[arg(long, value_name = "PUBLIC")]
+    // One in sixty-four begins with a hyphen.
+    #[arg(long, value_name = "PUBLIC", allow_hyphen_values = true)]
     key: Option<String>,
 }
 
