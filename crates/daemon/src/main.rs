@@ -185,7 +185,7 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let environment: HashMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let uid = proc::uid(std::process::id()).context("cannot find out whose process this is")?;
+    let uid = proc::own_uid();
     let given = [
         (edgeplane_os::dirs::STATE_DIR, &options.state_dir),
         (edgeplane_os::dirs::RUNTIME_DIR, &options.runtime_dir),

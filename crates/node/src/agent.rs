@@ -39,6 +39,7 @@ mod retention;
 mod retirement;
 mod schedules;
 mod share;
+mod standing;
 mod tasks;
 mod terminal;
 mod threads;
@@ -199,6 +200,7 @@ struct Actor {
     pending: actions::Pending,
     schedules: schedules::Schedules,
     viewers: viewers::Viewers,
+    known: standing::Known,
     ended: Option<facts::Ended>,
     /// Facts that found no space, in their order.
     unrecorded: std::collections::VecDeque<crate::record::Draft>,
@@ -275,6 +277,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         pending: actions::Pending::default(),
         schedules: schedules::Schedules::default(),
         viewers: viewers::Viewers::default(),
+        known: standing::Known::default(),
         ended: None,
         unrecorded: std::collections::VecDeque::new(),
         unrecorded_at: None,

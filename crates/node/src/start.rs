@@ -156,7 +156,7 @@ impl Node {
         if !config.shim.is_file() {
             return Err(StartError::NoShim(config.shim));
         }
-        let uid = proc::uid(std::process::id())?;
+        let uid = proc::own_uid();
         config.dirs.create(uid)?;
         for name in ["agents", "shims"] {
             create_private_dir(&config.dirs.runtime.join(name), uid)?;

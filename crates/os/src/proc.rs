@@ -184,6 +184,12 @@ pub fn descendants(pid: u32) -> Result<Vec<u32>, ProcError> {
     Ok(found)
 }
 
+/// The user that this process acts as.
+#[must_use]
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// The user that owns `pid`.
 ///
 /// # Errors

@@ -148,7 +148,7 @@ fn serve(control: UnixStream) -> Result<ExitCode, StartError> {
     };
     match launch(&spec, signals) {
         Ok(launched) => {
-            let own_uid = proc::uid(std::process::id()).unwrap_or(u32::MAX);
+            let own_uid = proc::own_uid();
             let clients = Clients::new(spec.key, own_uid, client);
             // Freed before the loop takes its own memory, which then lies where this was.
             drop(spec);

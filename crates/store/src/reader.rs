@@ -190,21 +190,54 @@ impl Reader {
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, ReadError> {
-        let idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let conn = match idle {
-            Some(conn) => conn,
-            None => self.connect()?,
-        };
+        let conn = self.lend()?;
         let result = read(&conn)?;
         self.put_back(conn);
         Ok(result)
     }
+
+    fn lend(&self) -> Result<Connection, ReadError> {
+        let idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| self.connect(), Ok)
+    }
 }
 
 impl Reader {
+    /// Lends a reader all of whose looks see the same state of the record. Cheaper than each look by itself.
+    ///
+    /// # Errors
+    /// When the record cannot be read, or `read` fails.
+    pub fn at_one_moment<T>(&self, read: impl FnOnce(&Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
+        let conn = self.lend()?;
+        if !conn.is_autocommit() {
+            // It is one moment already.
+            self.put_back(conn);
+            return read(self);
+        }
+        conn.prepare_cached("BEGIN")?.execute([])?;
+        let pool = Pool {
+            database: self.pool.database.clone(),
+            bodies: self.pool.bodies.clone(),
+            idle: Mutex::new(vec![conn]),
+        };
+        let held = Self { pool: Arc::new(pool) };
+        let result = read(&held)?;
+        // A clone that outlives this has no connection, and opens one.
+        let conn = held.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(conn) = conn {
+            conn.prepare_cached("COMMIT")?.execute([])?;
+            self.put_back(conn);
+        }
+        Ok(result)
+    }
+
     /// Lends a connection on which several queries see the same state of the record.
     fn at_once<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, ReadError> {
         self.with(|conn| {
+            if !conn.is_autocommit() {
+                // It is one moment already.
+                return read(conn);
+            }
             let tx = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
             let result = read(&tx)?;
             tx.finish()?;

@@ -96,7 +96,7 @@ pub(crate) fn clear_without_group(place: &Place, shim: Option<&ProcessIdentity>)
 /// descendant that cleared its environment and left its session.
 fn strays(shim: Option<&ProcessIdentity>) -> Vec<u32> {
     let Some(shim) = shim else { return Vec::new() };
-    let Ok(own) = proc::uid(std::process::id()) else { return Vec::new() };
+    let own = proc::own_uid();
     let above: Vec<u32> = peer::ancestry(std::process::id(), |_| false).chain.iter().map(|p| p.pid).collect();
     let is_stray = |pid: &u32| {
         let Ok(stat) = proc::stat(*pid) else { return false };

@@ -16,11 +16,11 @@ use edgeplane_wire::{
 };
 use serde_json::Value;
 
-use super::Actor;
+use super::{Actor, standing::Standing};
 use crate::caller::{AGENT_AUTHORITY_MAX, Living as _};
 
 impl Actor {
-    pub(super) fn view(&self) -> Result<AgentView, RpcError> {
+    pub(super) fn view(&mut self) -> Result<AgentView, RpcError> {
         let mut manifest = self.manifest.canonical_json();
         let mut metadata = manifest.get_mut("metadata").map(Value::take).unwrap_or_default();
         if let Some(fields) = metadata.as_object_mut() {
@@ -36,18 +36,9 @@ impl Actor {
         })
     }
 
-    fn status(&self) -> Result<AgentStatus, RpcError> {
-        let id = self.identity.id;
-        let waiting_messages = self.shared.record.look_up(|reader| reader.waiting_count(&id))?;
-        let messages = self.shared.record.look_up(|reader| reader.counts(Some(&id)))?;
-        let (mut waiting_messages, mut messages) = (waiting_messages, messages);
-        for member in self.members() {
-            // What was handed to a replica came to the set.
-            waiting_messages += self.shared.record.look_up(|reader| reader.waiting_count(&member.id))?;
-            for (rung, count) in self.shared.record.look_up(|reader| reader.counts(Some(&member.id)))? {
-                *messages.entry(rung).or_default() += count;
-            }
-        }
+    fn status(&mut self) -> Result<AgentStatus, RpcError> {
+        let standing = self.standing()?;
+        let (waiting_messages, messages) = (standing.waiting, by_name(&standing.messages));
         let state = self.life.state();
         let live = self.live.as_ref();
         let activity = if alive(state) { self.activity_now() } else { self.activity };
@@ -66,12 +57,12 @@ impl Actor {
             started_at: live.and_then(|live| live.started_at),
             next_start_at: self.next_start(),
             waiting_messages,
-            messages: by_name(messages),
+            messages,
             output_bytes: live.map_or(self.last_output_bytes, |live| live.head),
             healthy: self.healthy,
             hooks: self.hooks_view(),
             overrides: self.overrides().iter().map(|row| crate::overrides::mark(row)).collect(),
-            identities: self.identities()?,
+            identities: self.identities(standing),
             replicas: self.replicas_now(),
             set: self.set_name(),
         })
@@ -94,12 +85,8 @@ impl Actor {
     }
 
     /// The program's own name for its session, of this epoch or the one to go on with.
-    fn resume_handle(&self) -> Option<String> {
-        if let Some(name) = self.acp().and_then(|acp| acp.resume_handle()) {
-            return Some(name.to_owned());
-        }
-        let id = self.identity.id;
-        self.shared.record.look_up(|reader| reader.session(&id)).ok().flatten()?.native_id
+    fn resume_handle(&self, recorded: Option<String>) -> Option<String> {
+        self.acp().and_then(|acp| acp.resume_handle()).map(str::to_owned).or(recorded)
     }
 
     fn next_start(&self) -> Option<Timestamp> {
@@ -120,20 +107,17 @@ impl Actor {
         }
     }
 
-    fn identities(&self) -> Result<Identities, RpcError> {
+    fn identities(&self, standing: Standing) -> Identities {
         let id = self.identity.id;
-        let stream = self.stream();
-        let record = &self.shared.record;
-        let head = record.look_up(|reader| reader.stream_head(&stream))?;
-        let memory = record.look_up(|reader| reader.memory_totals(&id))?;
+        let Standing { head, memory, resume_handle, .. } = standing;
         let live = self.live.as_ref().filter(|_| alive(self.life.state()));
         let name = self.identity.name.clone();
         let node = self.shared.identity.name.clone();
         let uid = match &self.manifest.spec.user {
             Some(user) => crate::users::look_up(user.as_str()).map_or(u32::MAX, |found| found.uid),
-            None => edgeplane_os::proc::uid(std::process::id()).unwrap_or(u32::MAX),
+            None => edgeplane_os::proc::own_uid(),
         };
-        Ok(Identities {
+        Identities {
             process: ProcessView {
                 epoch: self.last_epoch,
                 executable: self.manifest.spec.command.first().cloned().unwrap_or_default(),
@@ -144,7 +128,7 @@ impl Actor {
             },
             session: SessionView {
                 session_id: self.identity.session_id,
-                resume_handle: self.resume_handle(),
+                resume_handle: self.resume_handle(resume_handle),
             },
             network: NetworkView {
                 address: format!("{name}@{node}"),
@@ -177,18 +161,18 @@ impl Actor {
             },
             audit: AuditView {
                 agent_id: id,
-                stream,
+                stream: self.stream(),
                 events: head.as_ref().map_or(0, |head| head.seq),
                 head: head.map(|head| head.hash.to_string()).unwrap_or_default(),
                 declared_at: self.identity.declared_at,
             },
-        })
+        }
     }
 }
 
 /// Numbers of messages by the names of their rungs.
-pub(crate) fn by_name(counts: BTreeMap<Rung, u64>) -> BTreeMap<String, u64> {
-    counts.into_iter().map(|(rung, count)| (rung.as_str().to_owned(), count)).collect()
+pub(crate) fn by_name(counts: &BTreeMap<Rung, u64>) -> BTreeMap<String, u64> {
+    counts.iter().map(|(rung, count)| (rung.as_str().to_owned(), *count)).collect()
 }
 
 fn alive(state: State) -> bool {

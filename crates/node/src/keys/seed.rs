@@ -72,16 +72,11 @@ impl SeedError {
 /// Makes the folder, or makes the existing one private.
 pub(super) fn prepare(dir: &Path) -> Result<(), SeedError> {
     let failed = |source| SeedError::File { path: dir.to_owned(), source };
-    create_private_dir(dir, own_uid(dir)?)?;
+    create_private_dir(dir, proc::own_uid())?;
     if fs::metadata(dir).map_err(failed)?.mode() & 0o077 != 0 {
         fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).map_err(failed)?;
     }
     Ok(())
-}
-
-fn own_uid(path: &Path) -> Result<u32, SeedError> {
-    proc::uid(std::process::id())
-        .map_err(|error| SeedError::File { path: path.to_owned(), source: io::Error::other(error) })
 }
 
 fn path(dir: &Path, key_id: &SafeLabel) -> PathBuf {
@@ -106,7 +101,7 @@ pub(super) fn read(dir: &Path, key_id: &SafeLabel, public: &str) -> Result<Signi
         return Err(SeedError::Damaged(path));
     }
     let (mode, owner) = (found.mode() & 0o7777, found.uid());
-    if mode & 0o077 != 0 || owner != own_uid(&path)? {
+    if mode & 0o077 != 0 || owner != proc::own_uid() {
         return Err(SeedError::Open { path, mode, owner });
     }
     let bytes = Zeroizing::new(fs::read(&path).map_err(failed)?);

@@ -114,10 +114,7 @@ fn write(dir: &Path, reader: &Reader, source: &Source, (at, body): (u64, &[u8]))
     bytes.push(b'\n');
     bytes.extend_from_slice(body);
     let path = file(dir, source);
-    let uid = edgeplane_os::proc::uid(std::process::id()).map_err(|error| AtomicError::Write {
-        path: path.clone(),
-        source: io::Error::other(error.to_string()),
-    })?;
+    let uid = edgeplane_os::proc::own_uid();
     let of_kind = folder(dir, source.kind.name());
     for needed in [dir, &of_kind] {
         create_private_dir(needed, uid).map_err(|error| AtomicError::Write {

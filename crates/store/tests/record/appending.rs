@@ -207,3 +207,23 @@ fn quiet_moment_moves_the_log_into_the_database() {
     assert!(moved, "the database still has {before} bytes");
     assert_sound(&store.reader());
 }
+
+#[test]
+fn looks_at_one_moment_agree_while_the_record_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    store.append(maker.batch(node(), [note("before")])).unwrap();
+    let reader = store.reader();
+    let head = |reader: &edgeplane_store::Reader| reader.head_pos();
+    let (first, again, largest) = reader
+        .at_one_moment(|held| {
+            let first = head(held)?;
+            store.append(maker.batch(node(), [note("meanwhile")])).unwrap();
+            // A look that makes a moment of its own has the same one.
+            let within = held.at_one_moment(|held| held.stream_head(&node()))?;
+            Ok((first, head(held)?, within.unwrap().pos))
+        })
+        .unwrap();
+    assert_eq!((again, largest), (first, first));
+    assert!(head(&reader).unwrap() > first, "what came meanwhile is seen afterwards");
+}

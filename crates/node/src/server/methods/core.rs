@@ -99,7 +99,7 @@ pub(in crate::server) async fn status(session: &Session) -> Result<NodeStatus, R
         runtime_dir: shared.dirs.runtime.to_string_lossy().into_owned(),
         socket: shared.dirs.socket.to_string_lossy().into_owned(),
         agents,
-        messages: by_name(messages),
+        messages: by_name(&messages),
         events,
         record: record.to_owned(),
         open_files: edgeplane_os::limits::files_open_now().unwrap_or(0),

@@ -92,7 +92,7 @@ pub(in crate::server) async fn export(session: &Session, params: PackParams) -> 
 
 /// Writes a pack, its manifest last but for the signature: what has none is no pack.
 fn written(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<PathBuf, String> {
-    let uid = edgeplane_os::proc::uid(std::process::id()).map_err(|error| chain(&error))?;
+    let uid = edgeplane_os::proc::own_uid();
     let above = dir.parent().unwrap_or(dir);
     for folder in [above, dir, &dir.join("events"), &dir.join("bodies")] {
         create_private_dir(folder, uid).map_err(|error| chain(&error))?;

@@ -103,7 +103,7 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         started_at: row.started_at,
         next_start_at: None,
         waiting_messages: remains.waiting,
-        messages: by_name(remains.messages.clone()),
+        messages: by_name(&remains.messages),
         output_bytes: row.output_bytes,
         healthy: None,
         hooks: None,
@@ -120,7 +120,7 @@ fn identities(session: &Session, remains: &Remains) -> Identities {
     let word = |path: &str| remains.manifest.pointer(path).and_then(Value::as_str).map(str::to_owned);
     let uid = match word("/spec/user") {
         Some(user) => users::look_up(&user).map_or(u32::MAX, |found| found.uid),
-        None => edgeplane_os::proc::uid(std::process::id()).unwrap_or(u32::MAX),
+        None => edgeplane_os::proc::own_uid(),
     };
     let workspace = word("/spec/cwd").unwrap_or_else(|| {
         shared.agents_dir().join(row.id.to_string()).join("workspace").to_string_lossy().into_owned()
