@@ -86,7 +86,7 @@ pub(crate) use reports::Report;
 pub(crate) use restart::policy;
 pub(crate) use schedules::{ScheduleRequest, ScheduleVerb};
 pub(crate) use threads::{Deciding, RolledBack, check_version};
-pub(crate) use view::by_name;
+pub(crate) use view::{Shown, by_name};
 pub(crate) use words::Heard;
 
 /// Commands that wait for a busy agent; more are refused with `backpressure`.

@@ -25,6 +25,7 @@ use crate::{
     projections::Projections,
     record::Record,
     server::Calls,
+    tokens,
 };
 
 /// Who the node is.
@@ -61,6 +62,7 @@ pub(crate) struct Shared {
     pub(crate) overrides: Overrides,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) calls: Calls,
+    pub(crate) tokens: tokens::Known,
     pub(crate) registry: RwLock<Registry>,
     pub(crate) projections: Arc<Projections>,
     /// Changes whenever somebody may have lost or got the right to speak as who they are.

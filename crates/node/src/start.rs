@@ -40,7 +40,7 @@ use crate::{
     record::{Draft, Origin, Record, chain},
     server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
-    storage, trace,
+    storage, tokens, trace,
 };
 
 /// How long engines may take to end when the daemon does.
@@ -332,6 +332,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         issuers: config.issuers.clone(),
         adapters: Adapters::new(state),
         calls: server::Calls::default(),
+        tokens: tokens::Known::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
         overrides: Overrides::default(),

@@ -3,11 +3,18 @@
 //! Owns the rule that a token makes nobody of an agent: what the kernel says of a caller comes first. What tokens are
 //! made of is the proof's, which there are is the record's, what each allows is in [`crate::scopes`].
 
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use edgeplane_oidc::Identified;
 use edgeplane_proof::token::{EpochClaims, NamedTokenError};
 use edgeplane_proof::{Digest, KeyRing, NamedToken, SignatureError, SigningKey, TokenError, digest, token};
 use edgeplane_store::TokenRow;
-use edgeplane_types::{Authority, ErrorName, Proof, SafeLabel, Tenant, Timestamp, TokenKind, is_nodes_own};
+use edgeplane_types::{
+    Authority, ErrorName, Proof, SafeLabel, Tenant, Timestamp, TokenId, TokenKind, is_nodes_own,
+};
 use edgeplane_wire::{
     catalogue::{Need, Request},
     rpc::RpcError,
@@ -15,6 +22,7 @@ use edgeplane_wire::{
 
 use crate::{
     caller::{AGENT_AUTHORITY_MAX, Bears, Caller, CallingAgent, Living as _},
+    record::Record,
     scopes::need,
     shared::Shared,
 };
@@ -245,7 +253,7 @@ pub(crate) fn check_alive(shared: &Shared, caller: &Caller) -> Result<(), RpcErr
     match caller.bears {
         None => Ok(()),
         Some(Bears::Named(id)) => {
-            let row = shared.record.look_up(|reader| reader.token(&id))?;
+            let row = shared.tokens.row(&shared.record, id)?;
             let row = row.ok_or_else(|| refused("unknown", "this node never gave out that token"))?;
             check_row(&row, shared.record.now())
         }
@@ -257,6 +265,34 @@ pub(crate) fn check_alive(shared: &Shared, caller: &Caller) -> Result<(), RpcErr
             Err(refused("expired", &format!("the token of the identity provider ended at {end}")))
         }
         Some(Bears::Issued(..)) => Ok(()),
+    }
+}
+
+/// Tokens that are kept in mind; with more, all are looked up anew.
+const KNOWN_MAX: usize = 1_024;
+
+/// The tokens that were looked up last. Every request of a bearer asks whether its token still counts.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Mutex<HashMap<TokenId, (u64, Arc<TokenRow>)>>);
+
+impl Known {
+    /// What the record says of a token now: a revocation that somebody was told of is in it.
+    fn row(&self, record: &Record, id: TokenId) -> Result<Option<Arc<TokenRow>>, RpcError> {
+        // Read first: what is added during the look-up counts as not seen.
+        let changes = record.changes();
+        let known = |known: &mut HashMap<TokenId, (u64, Arc<TokenRow>)>| {
+            known.get(&id).filter(|(at, _)| *at == changes).map(|(_, row)| Arc::clone(row))
+        };
+        if let Some(row) = known(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(Some(row));
+        }
+        let Some(row) = record.look_up(|reader| reader.token(&id))?.map(Arc::new) else { return Ok(None) };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        known.insert(id, (changes, Arc::clone(&row)));
+        Ok(Some(row))
     }
 }
 

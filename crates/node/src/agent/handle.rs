@@ -8,7 +8,7 @@ use edgeplane_store::ActionRow;
 use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId};
 use edgeplane_wire::{
     api::{
-        agent::{AgentView, ChangeResult, RetirementPlan},
+        agent::{ChangeResult, RetirementPlan},
         conversation::thread::ThreadRollbackParams,
         memory::{EntriesResult, Entry},
         report::{HookResult, ReportResult},
@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     Accepted, ActionRequest, Begun, Deciding, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest,
-    Report, RolledBack, ScheduleRequest, ToBegin, TurnChanged, TurnRequest,
+    Report, RolledBack, ScheduleRequest, Shown, ToBegin, TurnChanged, TurnRequest,
 };
 use crate::{admission::Admitted, outbound::Outbound, profile::Profile, record::Origin};
 
@@ -64,7 +64,7 @@ pub(crate) enum Command {
     /// A replica has a message, or a replica of the set has changed.
     Balance,
     Removal(oneshot::Sender<Result<RetirementPlan, RpcError>>),
-    View(oneshot::Sender<Result<AgentView, RpcError>>),
+    View(oneshot::Sender<Result<Shown, RpcError>>),
     Signal(Box<Admitted>, oneshot::Sender<Result<Accepted, RpcError>>),
     Hear(Epoch, Heard, oneshot::Sender<Result<(), RpcError>>),
     Action(ActionRequest, oneshot::Sender<Result<ActionRow, RpcError>>),

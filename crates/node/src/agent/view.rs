@@ -4,36 +4,58 @@ use std::collections::BTreeMap;
 
 use edgeplane_lifecycle::State;
 use edgeplane_types::{
-    Phase, Rung, Timestamp,
+    ErrorName, Phase, Rung, Timestamp,
     identity::{
         AuditView, AuthorityView, Identities, MemoryView, NetworkView, PrincipalView, ProcessView,
         SessionView,
     },
 };
 use edgeplane_wire::{
-    api::agent::{AgentStatus, AgentView, ReplicasView},
+    api::agent::{AgentStatus, ReplicasView},
     rpc::RpcError,
 };
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 use super::{Actor, standing::Standing};
 use crate::caller::{AGENT_AUTHORITY_MAX, Living as _};
 
+/// An [`AgentView`](edgeplane_wire::api::agent::AgentView) as it is answered, its longest part as text: every look at an agent carries the whole manifest, and
+/// nothing here looks into it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Shown {
+    api_version: &'static str,
+    kind: &'static str,
+    pub(crate) metadata: Value,
+    spec: Box<RawValue>,
+    pub(crate) status: AgentStatus,
+}
+
+impl Shown {
+    pub(crate) fn new(metadata: Value, spec: &impl Serialize, status: AgentStatus) -> Result<Self, RpcError> {
+        let spec = to_raw_value(spec).map_err(|error| unwritable(&error))?;
+        Ok(Self { api_version: "edgeplane.dev/v1alpha1", kind: "Agent", metadata, spec, status })
+    }
+}
+
+fn unwritable(error: &serde_json::Error) -> RpcError {
+    RpcError::new(ErrorName::Internal, format!("the manifest cannot be written: {error}"))
+}
+
 impl Actor {
-    pub(super) fn view(&mut self) -> Result<AgentView, RpcError> {
-        let mut manifest = self.manifest.canonical_json();
-        let mut metadata = manifest.get_mut("metadata").map(Value::take).unwrap_or_default();
+    pub(super) fn view(&mut self) -> Result<Shown, RpcError> {
+        let manifest = &self.manifest;
+        let mut metadata = serde_json::to_value(&manifest.metadata).map_err(|error| unwritable(&error))?;
         if let Some(fields) = metadata.as_object_mut() {
             fields.insert("id".to_owned(), Value::String(self.identity.id.to_string()));
             fields.insert("tenant".to_owned(), Value::String(self.identity.tenant.to_string()));
         }
-        Ok(AgentView {
-            api_version: "edgeplane.dev/v1alpha1".to_owned(),
-            kind: "Agent".to_owned(),
-            metadata,
-            spec: manifest.get_mut("spec").map(Value::take).unwrap_or_default(),
-            status: self.status()?,
-        })
+        let status = self.status()?;
+        Shown::new(metadata, &self.manifest.spec, status)
     }
 
     fn status(&mut self) -> Result<AgentStatus, RpcError> {

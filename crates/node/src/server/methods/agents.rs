@@ -5,16 +5,14 @@ use std::{collections::BTreeMap, time::Duration};
 use edgeplane_lifecycle::Input;
 use edgeplane_types::{AgentId, Epoch, ErrorName, Phase, PolicyAction, Tenant, fact::Cause};
 use edgeplane_wire::{
-    api::agent::{
-        AgentParams, AgentView, ChangeParams, ChangeResult, EpochView, EpochsResult, ListParams, ListResult,
-        WaitParams,
-    },
+    api::agent::{AgentParams, ChangeParams, ChangeResult, EpochView, EpochsResult, ListParams, WaitParams},
     rpc::RpcError,
 };
+use serde::Serialize;
 
 use super::{Session, agent, retired};
 use crate::{
-    agent::{AgentHandle, Command, LifeRequest},
+    agent::{AgentHandle, Command, LifeRequest, Shown},
     gate::Asked,
     record::Origin,
 };
@@ -22,7 +20,13 @@ use crate::{
 /// Longest wait for a phase in milliseconds: a day.
 const WAIT_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
 
-pub(in crate::server) async fn list(session: &Session, params: ListParams) -> Result<ListResult, RpcError> {
+/// A [`ListResult`](edgeplane_wire::api::agent::ListResult) as it is answered.
+#[derive(Debug, Serialize)]
+pub(in crate::server) struct List {
+    items: Vec<Shown>,
+}
+
+pub(in crate::server) async fn list(session: &Session, params: ListParams) -> Result<List, RpcError> {
     let mut items = Vec::new();
     for agent in session.shared.agents() {
         if params.phase.is_some_and(|phase| agent.summary.borrow().phase != phase) {
@@ -44,25 +48,25 @@ pub(in crate::server) async fn list(session: &Session, params: ListParams) -> Re
         items.sort_by(|a, b| name(a).cmp(name(b)));
     }
     items.retain(|view| has_labels(view, &params.labels));
-    Ok(ListResult { items })
+    Ok(List { items })
 }
 
-fn id(view: &AgentView) -> AgentId {
+fn id(view: &Shown) -> AgentId {
     view.status.identities.audit.agent_id
 }
 
-fn name(view: &AgentView) -> &str {
+fn name(view: &Shown) -> &str {
     view.status.identities.network.name.as_str()
 }
 
-fn has_labels(view: &AgentView, wanted: &BTreeMap<String, String>) -> bool {
+fn has_labels(view: &Shown, wanted: &BTreeMap<String, String>) -> bool {
     let labels = view.metadata.get("labels").and_then(|labels| labels.as_object());
     wanted.iter().all(|(key, value)| {
         labels.and_then(|labels| labels.get(key)).and_then(|found| found.as_str()) == Some(value)
     })
 }
 
-pub(in crate::server) async fn get(session: &Session, params: &AgentParams) -> Result<AgentView, RpcError> {
+pub(in crate::server) async fn get(session: &Session, params: &AgentParams) -> Result<Shown, RpcError> {
     agent(session, &params.agent)?.ask(Command::View).await?
 }
 

@@ -7,7 +7,7 @@ use edgeplane_store::Health;
 use edgeplane_types::{ErrorName, OverrideScope, Phase};
 use edgeplane_wire::{
     api::{
-        agent::{AgentParams, AgentView},
+        agent::AgentParams,
         machine::{
             CapacityView, EnvironmentView, HostParams, HostView, HostsResult, LeftView, LimitView,
             ListHostsParams, LoadView, SandboxView, UserView,
@@ -17,7 +17,10 @@ use edgeplane_wire::{
 };
 
 use super::{Session, agent_itself, check_owner};
-use crate::{agent::Command, users};
+use crate::{
+    agent::{Command, Shown},
+    users,
+};
 
 const UNKNOWN: &str = "unknown";
 const UNAVAILABLE: &str = "unavailable";
@@ -77,7 +80,7 @@ pub(in crate::server) async fn environment(
     })
 }
 
-fn cgroup(session: &Session, view: &AgentView) -> String {
+fn cgroup(session: &Session, view: &Shown) -> String {
     match &view.status.identities.process.cgroup {
         Some(dir) => dir.clone(),
         None if session.shared.can_freeze => UNAVAILABLE.to_owned(),

@@ -13,14 +13,14 @@ use edgeplane_types::{
     },
 };
 use edgeplane_wire::{
-    api::agent::{AgentStatus, AgentView, RETIRED_MAX},
+    api::agent::{AgentStatus, RETIRED_MAX},
     rpc::RpcError,
 };
 use serde_json::{Value, json};
 
 use super::Session;
 use crate::{
-    agent::by_name,
+    agent::{Shown, by_name},
     caller::{AGENT_AUTHORITY_MAX, Living as _},
     users,
 };
@@ -37,9 +37,9 @@ struct Remains {
 }
 
 /// The retired agents, those that were declared last.
-pub(super) async fn list(session: &Session) -> Result<Vec<AgentView>, RpcError> {
+pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, RpcError> {
     let found = session.shared.record.read(read).await?;
-    Ok(found.into_iter().map(|remains| view(session, remains)).collect())
+    found.into_iter().map(|remains| view(session, remains)).collect()
 }
 
 fn read(reader: &Reader) -> Result<Vec<Remains>, ReadError> {
@@ -69,7 +69,7 @@ fn remains(reader: &Reader, row: AgentRow) -> Result<Remains, ReadError> {
     })
 }
 
-fn view(session: &Session, mut remains: Remains) -> AgentView {
+fn view(session: &Session, mut remains: Remains) -> Result<Shown, RpcError> {
     let mut metadata = remains.manifest.get_mut("metadata").map(Value::take).unwrap_or_else(|| json!({}));
     let row = &remains.row;
     if let Some(fields) = metadata.as_object_mut() {
@@ -77,13 +77,8 @@ fn view(session: &Session, mut remains: Remains) -> AgentView {
         fields.insert("id".to_owned(), Value::String(row.id.to_string()));
         fields.insert("tenant".to_owned(), Value::String(row.tenant.to_string()));
     }
-    AgentView {
-        api_version: "edgeplane.dev/v1alpha1".to_owned(),
-        kind: "Agent".to_owned(),
-        metadata,
-        status: status(session, &remains),
-        spec: remains.manifest.get_mut("spec").map(Value::take).unwrap_or_default(),
-    }
+    let status = status(session, &remains);
+    Shown::new(metadata, &remains.manifest.get("spec"), status)
 }
 
 fn status(session: &Session, remains: &Remains) -> AgentStatus {
