@@ -24,7 +24,9 @@ pub(crate) const GROUP: Group = Group {
     how: "`runtime/agent.get` of one agent that does not run, one call after another: over the unix socket, and by its \
           path over one HTTP connection that is kept alive. Reference: two threads that hand each other as many bytes as \
           request and answer have, over a socket of the same kind. Calls per second: the same with eight connections, each \
-          of which waits for an answer before it asks again; their threads run on the same machine.",
+          of which waits for an answer before it asks again; their threads run on the same machine. Before each call \
+          after a change a value of the agent's memory is written, which is not timed: nothing that was looked up before \
+          is still so.",
     run,
 };
 
@@ -64,8 +66,15 @@ fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let over_http = || -> anyhow::Result<Box<dyn Asking>> { Ok(Box::new(Http::open(&address, token)?)) };
     let (ours, unix) = pair(bench, &over_socket, unix_pair)?;
     let (http, tcp) = pair(bench, &over_http, tcp_pair)?;
+    let changed = after_changes(bench, &node)?;
     let mut rows = vec![
         time("call that reads, unix socket", &ours, ("unix ping-pong", &unix), REACH_MICROS[0]),
+        time(
+            "call that reads after a change, unix socket",
+            &changed,
+            ("unix ping-pong", &unix),
+            REACH_MICROS[0],
+        ),
         time("call that reads, HTTP kept alive", &http, ("TCP ping-pong", &tcp), REACH_MICROS[1]),
     ];
     for (what, open) in [
@@ -148,6 +157,20 @@ fn tcp_pair() -> anyhow::Result<(TcpStream, TcpStream)> {
     ours.set_nodelay(true)?;
     theirs.set_nodelay(true)?;
     Ok((ours, theirs))
+}
+
+/// The time of calls over the socket before each of which the record has grown.
+fn after_changes(bench: &Bench, node: &Node) -> anyhow::Result<Samples> {
+    let (mut asking, mut changing) = (Socket::open(node)?, node.connect()?);
+    let times = bench.times(2_000, 50);
+    let mut nanos = Vec::with_capacity(times);
+    for number in 0..times {
+        changing.call("memory/entry.put", json!({ "agent": "quiet", "key": "k", "value": number }))?;
+        let begin = now_ns();
+        asking.ask()?;
+        nanos.push(now_ns() - begin);
+    }
+    Ok(Samples::micros(&nanos))
 }
 
 /// How many are answered in a second, several times.
