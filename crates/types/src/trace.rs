@@ -28,6 +28,8 @@ const BAGGAGE_MEMBERS_MAX: usize = 64;
 #[error("not {0} of W3C trace context")]
 pub struct TraceError(&'static str);
 
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
 macro_rules! hex_ids {
     ($($(#[$doc:meta])* $name:ident, $bytes:literal, $what:literal, $pattern:literal;)+) => {$(
         $(#[$doc])*
@@ -50,7 +52,9 @@ macro_rules! hex_ids {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                // Not byte by byte through the formatter: every event of a request has three of these.
+                let digits = self.0.map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+                f.write_str(str::from_utf8(digits.as_flattened()).unwrap_or_default())
             }
         }
 

@@ -36,8 +36,10 @@ pub(in crate::server) async fn signal(
 ) -> Result<SignalResult, RpcError> {
     let agent = agent(session, &params.agent)?;
     let (wait, timeout_ms) = (params.wait, params.timeout_ms.unwrap_or(WAIT_MS).min(WAIT_MS_MAX));
-    // Followed from before the message exists, so that no rung can be missed.
-    let live = session.shared.record.follow();
+    // Followed from before the message exists, so that no rung can be missed. Whoever waits for none follows nothing:
+    // what many send at a time would be gone through by each.
+    let awaited =
+        wait.filter(|rung| *rung != Rung::Accepted).map(|rung| (rung, session.shared.record.follow()));
     let saying = Saying {
         mode: params.mode,
         priority: params.priority,
@@ -61,7 +63,7 @@ pub(in crate::server) async fn signal(
         duplicate: accepted.duplicate,
         reason: None,
     };
-    if let Some(rung) = wait.filter(|rung| *rung != Rung::Accepted) {
+    if let Some((rung, live)) = awaited {
         let waiting = receipts_until(&session.shared.record, live, result.message_id, rung);
         let waited = tokio::time::timeout(Duration::from_millis(timeout_ms), waiting).await;
         result.timed_out = waited.is_err();
