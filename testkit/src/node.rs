@@ -132,6 +132,19 @@ impl Node {
         path
     }
 
+    /// A program of the test's own. It is there whole or not at all, also for an interpreter that begins to read it while
+    /// the next agent is given the same one.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[must_use]
+    pub fn program(&self, name: &str, text: &str) -> PathBuf {
+        let (path, draft) = (self.scratch().join(name), self.scratch().join(format!("{name}.draft")));
+        std::fs::write(&draft, text).expect("the program is written");
+        std::fs::rename(&draft, &path).expect("the program is put in its place");
+        path
+    }
+
     /// Where the record is.
     #[must_use]
     pub fn state_dir(&self) -> PathBuf {

@@ -86,8 +86,7 @@ for number, raw in enumerate(sys.stdin):
 /// If it does not run.
 pub fn run_peer(node: &Node, name: &str, more: &str) {
     let folder = node.scratch();
-    let program = folder.join("peer.py");
-    std::fs::write(&program, PROGRAM).expect("the folder can be written to");
+    let program = node.program("peer.py", PROGRAM);
     let (program, folder) = (program.to_string_lossy(), folder.to_string_lossy());
     let argv = ["/usr/bin/python3", &program, &folder, name];
     node.run(name, &native(name, &argv, more));

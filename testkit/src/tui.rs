@@ -42,8 +42,7 @@ impl Tui {
         if !file.exists() {
             std::fs::write(&file, ADAPTER).expect("the adapter is written");
         }
-        let program = node.scratch().join("fake_tui.py");
-        std::fs::write(&program, PROGRAM).expect("the program is written");
+        let program = node.program("fake_tui.py", PROGRAM);
         let tui = Self {
             name: name.to_owned(),
             control: node.scratch().join(format!("{name}.control")),

@@ -96,9 +96,7 @@ while True:
 "#;
 
 fn script(node: &Node, text: &str) -> String {
-    let path = node.scratch().join("program.py");
-    fs::write(&path, text).unwrap();
-    path.to_string_lossy().into_owned()
+    node.program("program.py", text).to_string_lossy().into_owned()
 }
 
 fn run_family(node: &Node, name: &str, kind: &str, more: &str) -> Vec<u32> {

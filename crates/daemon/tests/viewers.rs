@@ -173,9 +173,7 @@ fn snapshot(node: &Node, name: &str) -> SnapshotResult {
 }
 
 fn script(node: &Node, text: &str) -> String {
-    let path = node.scratch().join("program.py");
-    fs::write(&path, text).unwrap();
-    path.to_string_lossy().into_owned()
+    node.program("program.py", text).to_string_lossy().into_owned()
 }
 
 fn error_name<T>(result: Result<T, RpcError>) -> &'static str {
