@@ -169,6 +169,7 @@ pub(crate) fn operation(ingress: Ingress) -> &'static str {
         Ingress::Submit => "runtime/message.submit",
         Ingress::Schedule => "runtime/schedule.run",
         Ingress::Action => "conversation/action.respond",
+        Ingress::Task => "runtime/run.start",
         Ingress::Node => "node",
     }
 }

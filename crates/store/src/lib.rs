@@ -42,12 +42,13 @@ pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{
     ActionFilter, ChainCheck, InboxFilter, Order, RAW_BYTES_MAX, RawEvent, ReadError, Reader, StoredEvent,
-    Stretch, ThreadFilter, TurnsOf,
+    Stretch, TaskFilter, ThreadFilter, TurnsOf,
 };
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CallRow, CommandRow, CommandStory, DeliveryRow, EpochRow, GapRow, Hold,
-    InterruptRow, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow,
-    OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ScheduleRow, SegmentRow, SessionRow,
-    StoredBody, StreamHead, TalkRow, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, CallRow, CommandRow, CommandStory, DeliveryRow, EdgeRow, EpochRow,
+    GapRow, GraphRows, Hold, InterruptRow, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow,
+    Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, RunRow, ScheduleRow,
+    SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory, ThreadRow, TokenRow,
+    VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -17,6 +17,7 @@ mod policies;
 mod recordings;
 mod schedules;
 mod sessions;
+mod tasks;
 mod threads;
 mod tokens;
 mod traces;
@@ -26,8 +27,8 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, MessageId, OverrideId, ProcessId, SafeLabel,
-    SessionId, StreamName, ThreadId, TokenId,
+    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, MessageId, OverrideId, ProcessId, RunId,
+    SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -70,11 +71,13 @@ pub enum Model {
     Traces,
     /// Keys that calls were made under.
     Calls,
+    /// Tasks, how they are joined, and their runs.
+    Tasks,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -92,6 +95,7 @@ impl Model {
         Self::Deliveries,
         Self::Traces,
         Self::Calls,
+        Self::Tasks,
     ];
 
     /// Its name.
@@ -115,6 +119,7 @@ impl Model {
             Self::Deliveries => "deliveries",
             Self::Traces => "traces",
             Self::Calls => "calls",
+            Self::Tasks => "tasks",
         }
     }
 
@@ -137,6 +142,7 @@ impl Model {
             Self::Deliveries => &deliveries::DEFINITION,
             Self::Traces => &traces::DEFINITION,
             Self::Calls => &calls::DEFINITION,
+            Self::Tasks => &tasks::DEFINITION,
         }
     }
 }
@@ -222,6 +228,18 @@ pub enum FoldError {
     /// There is a delivery with this id already.
     #[error("delivery {0} exists already")]
     DeliveryTwice(DeliveryId),
+    /// There is a task with this id already.
+    #[error("task {0} exists already")]
+    TaskTwice(TaskId),
+    /// There is no such task, or it is not where the fact says that it was.
+    #[error("task {0} does not exist, or is in another state")]
+    UnknownTask(TaskId),
+    /// There is a run with this id or of this number already, or another one of its task lives.
+    #[error("run {0} is a second one")]
+    RunTwice(RunId),
+    /// There is no such run that lives.
+    #[error("run {0} does not live")]
+    NoRun(RunId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),
@@ -298,7 +316,7 @@ impl Step<'_> {
     fn agent(&self) -> Result<AgentId, FoldError> {
         match self.event.stream {
             StreamName::Agent(agent) => Ok(agent),
-            other @ (StreamName::Node(_) | StreamName::Workspace(_)) => Err(FoldError::WrongStream(other)),
+            other => Err(FoldError::WrongStream(other)),
         }
     }
 
@@ -306,7 +324,7 @@ impl Step<'_> {
     fn of_node(&self) -> Result<(), FoldError> {
         match self.event.stream {
             StreamName::Node(_) => Ok(()),
-            other @ (StreamName::Agent(_) | StreamName::Workspace(_)) => Err(FoldError::WrongStream(other)),
+            other => Err(FoldError::WrongStream(other)),
         }
     }
 

@@ -16,6 +16,7 @@ mod overrides;
 mod policies;
 mod schedules;
 mod sessions;
+mod tasks;
 mod threads;
 mod tokens;
 mod traces;
@@ -43,6 +44,7 @@ pub use actions::ActionFilter;
 pub use chain::{ChainCheck, StoredEvent};
 pub use events::{RAW_BYTES_MAX, RawEvent};
 pub use inbox::InboxFilter;
+pub use tasks::TaskFilter;
 pub use threads::{Order, ThreadFilter, TurnsOf};
 pub use traces::Stretch;
 

@@ -147,6 +147,15 @@ where
     row.get_ref(index)?.as_str()?.parse().map_err(|error| bad(index, error))
 }
 
+/// A column that holds one of a few words.
+pub(crate) fn word<T>(row: &Row<'_>, index: usize, read: impl FnOnce(&str) -> Option<T>) -> Result<T> {
+    let found = row.get_ref(index)?.as_str()?;
+    read(found).ok_or_else(|| {
+        let what = format!("`{found}` is none of the words of this column");
+        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, what.into())
+    })
+}
+
 /// A column that holds JSON.
 pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> Result<T> {
     serde_json::from_slice(row.get_ref(index)?.as_bytes()?).map_err(|error| bad(index, error))

@@ -18,6 +18,9 @@ pub mod overrides;
 pub mod policy;
 pub mod schedule;
 pub mod trace;
+pub mod work;
+
+mod words;
 
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
@@ -36,3 +39,4 @@ pub use overrides::{OverrideKind, OverrideScope};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use time::Timestamp;
 pub use trace::{SpanId, TraceContext, TraceId, Traceparent};
+pub use work::{EdgeKind, RunLimits, RunState, TaskState, Visibility};

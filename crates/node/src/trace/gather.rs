@@ -301,7 +301,7 @@ fn shown(text: &str) -> String {
 fn name(reader: &Reader, found: &mut Gathered) -> Result<(), ReadError> {
     let of_changes = found.changes.iter().filter_map(|event| match event.event.stream {
         StreamName::Agent(id) => Some(id),
-        StreamName::Node(_) | StreamName::Workspace(_) => None,
+        StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
     });
     let of_messages = found.messages.iter().flat_map(|passage| {
         [Some(passage.envelope.target), Some(passage.row.addressed), passage.envelope.source.agent_id]

@@ -65,7 +65,7 @@ impl Drawing<'_> {
         }
         let of = match change.event.stream {
             StreamName::Agent(agent) => Some(self.agent(agent)),
-            StreamName::Node(_) | StreamName::Workspace(_) => None,
+            StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
         };
         let span = of_request(trace, change.event.ts, change.pos);
         let owner = Owner { kind: OwnerKind::Node, name: "node".to_owned(), of };

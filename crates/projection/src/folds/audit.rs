@@ -32,7 +32,7 @@ pub(crate) struct Audit {
 fn agent(stream: StreamName) -> Option<AgentId> {
     match stream {
         StreamName::Agent(agent) => Some(agent),
-        StreamName::Node(_) | StreamName::Workspace(_) => None,
+        StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
     }
 }
 

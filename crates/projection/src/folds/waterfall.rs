@@ -147,7 +147,7 @@ impl Fold for Waterfall {
         let message = event.fact.message_id();
         let agent = match event.stream {
             StreamName::Agent(agent) => Some(agent),
-            StreamName::Node(_) | StreamName::Workspace(_) => None,
+            StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
         };
         let ids =
             Ids { agent_id: agent, message_id: message, turn_id: message.map(turn_of), ..Ids::default() };

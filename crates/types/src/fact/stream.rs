@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{AgentId, NodeId, WorkspaceId};
+use crate::{AgentId, NodeId, TaskId, WorkspaceId};
 
 /// One ordered, gapless, chained sequence of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,11 +16,13 @@ pub enum StreamName {
     Node(NodeId),
     /// A workspace's history.
     Workspace(WorkspaceId),
+    /// The history of a graph of tasks, by the task at its root.
+    Task(TaskId),
 }
 
 /// Why a text is not a stream's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a stream: it should be `agent/`, `node/` or `workspace/` and an id")]
+#[error("`{0}` is not a stream: it should be `agent/`, `node/`, `workspace/` or `task/` and an id")]
 pub struct StreamNameError(String);
 
 impl fmt::Display for StreamName {
@@ -29,6 +31,7 @@ impl fmt::Display for StreamName {
             Self::Agent(id) => write!(f, "agent/{id}"),
             Self::Node(id) => write!(f, "node/{id}"),
             Self::Workspace(id) => write!(f, "workspace/{id}"),
+            Self::Task(id) => write!(f, "task/{id}"),
         }
     }
 }
@@ -41,6 +44,7 @@ impl FromStr for StreamName {
             Some(("agent", id)) => id.parse().ok().map(Self::Agent),
             Some(("node", id)) => id.parse().ok().map(Self::Node),
             Some(("workspace", id)) => id.parse().ok().map(Self::Workspace),
+            Some(("task", id)) => id.parse().ok().map(Self::Task),
             _ => None,
         };
         parsed.ok_or_else(|| StreamNameError(text.chars().take(80).collect()))
@@ -65,6 +69,6 @@ impl JsonSchema for StreamName {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "pattern": "^(agent|node|workspace)/[a-z]{3}_[0-9a-f-]{36}$" })
+        schemars::json_schema!({ "type": "string", "pattern": "^(agent|node|workspace|task)/[a-z]{3}_[0-9a-f-]{36}$" })
     }
 }

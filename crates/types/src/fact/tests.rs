@@ -1,6 +1,7 @@
 //! Facts as they are written.
 
 use super::*;
+use crate::AgentId;
 
 #[test]
 fn type_name_is_what_serde_writes() {

@@ -132,7 +132,7 @@ impl Question<'_> {
                 let is_theirs = id == self.asked.id || Some(id) == self.asker || self.is_replica(id);
                 is_theirs && (pieces || !committed.event.fact.is_piece())
             }
-            StreamName::Node(_) | StreamName::Workspace(_) => false,
+            StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => false,
         };
         loop {
             match live.recv().await {

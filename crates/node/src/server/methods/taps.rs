@@ -112,7 +112,7 @@ fn told(
     let event = &committed.event;
     let agent = match event.stream {
         StreamName::Agent(id) => session.shared.agent_by_id(id).map(|agent| agent.name.to_string()),
-        StreamName::Node(_) | StreamName::Workspace(_) => None,
+        StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
     };
     Some(TapStep {
         tap_id,

@@ -73,7 +73,7 @@ fn agent_of_turn(session: &Session, turn: TurnId) -> Result<AgentId, RpcError> {
         }
         Ok(reader.turn_output(&turn)?.and_then(|committed| match committed.event.stream {
             StreamName::Agent(id) => Some(id),
-            StreamName::Node(_) | StreamName::Workspace(_) => None,
+            StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
         }))
     })?;
     found.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no turn {turn}")))

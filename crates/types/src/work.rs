@@ -1,0 +1,171 @@
+//! The words of work: tasks, their runs, and how tasks are joined.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// Where a task is. `stale` and `unknown` are what a reader may say of one; no task ever becomes them.
+    TaskState {
+        /// Written down; nobody is to begin it yet.
+        Draft => "draft",
+        /// Meant to be done; not to be begun yet.
+        Accepted => "accepted",
+        /// To be begun as soon as somebody takes it.
+        Queued => "queued",
+        /// A run of it was admitted; its program has not been told yet.
+        Preparing => "preparing",
+        /// It is being worked on.
+        Running => "running",
+        /// It waits for words, or for somebody to accept what came of it.
+        WaitingInput => "waiting_input",
+        /// It waits for leave.
+        WaitingPermission => "waiting_permission",
+        /// It waits for something that it needs.
+        WaitingResource => "waiting_resource",
+        /// It waits for tasks that it depends on.
+        Blocked => "blocked",
+        /// It rests until somebody lets it go on.
+        Paused => "paused",
+        /// It is about to be tried again.
+        Retrying => "retrying",
+        /// It is to end, and whatever works on it is being told.
+        Cancelling => "cancelling",
+        /// It was ended before it was done.
+        Cancelled => "cancelled",
+        /// Its time was over.
+        TimedOut => "timed_out",
+        /// It failed.
+        Failed => "failed",
+        /// Whether it is worked on, or how it ended, cannot be known.
+        Lost => "lost",
+        /// It is done, and what was to be accepted is.
+        Completed => "completed",
+        /// It is over and put away.
+        Archived => "archived",
+        /// What is known of it is old.
+        Stale => "stale",
+        /// Nothing is known of it.
+        Unknown => "unknown",
+    }
+}
+
+impl TaskState {
+    /// Whether it is over, unless somebody has it tried again.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Cancelled | Self::TimedOut | Self::Failed | Self::Completed | Self::Archived)
+    }
+}
+
+words! {
+    /// Where a run is.
+    RunState {
+        /// Admitted; its program has not been told yet.
+        Preparing => "preparing",
+        /// Its program works on it.
+        Running => "running",
+        /// Its program ended it as done.
+        Completed => "completed",
+        /// It ended otherwise.
+        Failed => "failed",
+        /// It was ended because somebody asked for it.
+        Cancelled => "cancelled",
+        /// Its time was over.
+        TimedOut => "timed_out",
+        /// Whether it is worked on, or how it ended, cannot be known.
+        Lost => "lost",
+    }
+}
+
+impl RunState {
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        !matches!(self, Self::Preparing | Self::Running)
+    }
+}
+
+words! {
+    /// How a task is joined to another one, or to something that it made or used.
+    EdgeKind {
+        /// It begins when the other one is completed.
+        DependsOn => "depends_on",
+        /// It hands a part of its work to the other one.
+        Delegated => "delegated",
+        /// It came of the other one.
+        Source => "source",
+        /// It made this.
+        Produced => "produced",
+        /// It used this.
+        Consumed => "consumed",
+        /// This shows what it did.
+        Evidence => "evidence",
+    }
+}
+
+impl EdgeKind {
+    /// Whether it leads to a task. Edges to tasks have no cycles; the others lead to what an address names.
+    #[must_use]
+    pub fn joins_tasks(self) -> bool {
+        matches!(self, Self::DependsOn | Self::Delegated | Self::Source)
+    }
+}
+
+/// Who is meant to see a task.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// Whoever asked for it waits for it.
+    #[default]
+    Foreground,
+    /// It is done beside other things.
+    Background,
+    /// It is a part of other work.
+    Internal,
+}
+
+/// What a run may use at most. What is not named is not bounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunLimits {
+    /// Time from its beginning, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ms: Option<u64>,
+}
+
+impl RunLimits {
+    /// Whether it bounds nothing.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug + Copy>(
+        all: &[T],
+        word: impl Fn(T) -> &'static str,
+    ) {
+        for one in all {
+            assert_eq!(serde_json::to_value(one).unwrap(), word(*one));
+        }
+    }
+
+    #[test]
+    fn words_are_what_is_serialized_and_name_their_own() {
+        check(TaskState::ALL, TaskState::as_str);
+        check(RunState::ALL, RunState::as_str);
+        check(EdgeKind::ALL, EdgeKind::as_str);
+        assert_eq!(TaskState::ALL.len(), 20);
+        for state in TaskState::ALL {
+            assert_eq!(TaskState::from_word(state.as_str()), Some(*state));
+        }
+    }
+}
