@@ -9,6 +9,7 @@ pub mod agent;
 pub mod backoff;
 pub mod overrides;
 pub mod schedule;
+pub mod task;
 
 pub use agent::{Action, After, Agent, Context, Illegal, Input, Note, State, Step, Tree};
 pub use backoff::{Policy, RestartBook, RestartMode, Verdict};
