@@ -12,6 +12,7 @@ mod connection;
 mod evidence;
 mod facts;
 pub mod forgery;
+pub mod graph;
 mod manifests;
 pub mod model;
 mod node;

@@ -642,6 +642,221 @@ export class RuntimeTranscript extends Group {
   }
 }
 
+/** `runtime/task.*` */
+export class RuntimeTask extends Group {
+  /**
+   * Writes a task down, and begins it as soon as it can be begun.
+   *
+   * `runtime/task.create`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * policy_blocked, not_found, invalid_params, invalid_state, conflict, quota_exhausted, storage_full.
+   */
+  create(params: t.TaskCreateParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.create", params, "again", options);
+  }
+
+  /**
+   * Changes what is to be done in a task that is not over.
+   *
+   * `runtime/task.update`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * policy_blocked, not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  update(params: t.TaskUpdateParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.update", params, "same", options);
+  }
+
+  /**
+   * Has a task begun that is a draft, or accepted.
+   *
+   * `runtime/task.start`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  start(params: t.TaskChangeParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.start", params, "again", options);
+  }
+
+  /**
+   * Says how far a task is.
+   *
+   * `runtime/task.progress`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, fenced, storage_full.
+   */
+  progress(params: t.TaskProgressParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.progress", params, "again", options);
+  }
+
+  /**
+   * Lets a task rest; the run that works on it is asked to end.
+   *
+   * `runtime/task.pause`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  pause(params: t.TaskChangeParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.pause", params, "again", options);
+  }
+
+  /**
+   * Lets a task go on that rests, by a further run if one is needed.
+   *
+   * `runtime/task.resume`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  resume(params: t.TaskChangeParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.resume", params, "again", options);
+  }
+
+  /**
+   * Has a task and its parts ended: first the intent, then whatever works on them.
+   *
+   * `runtime/task.cancel`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  cancel(params: t.TaskChangeParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.cancel", params, "same", options);
+  }
+
+  /**
+   * Begins a further run of a task that failed, was too slow, or is lost.
+   *
+   * `runtime/task.retry`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  retry(params: t.TaskChangeParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.retry", params, "again", options);
+  }
+
+  /**
+   * Says that a task is done, and what of what must be true is.
+   *
+   * `runtime/task.complete`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, fenced, storage_full.
+   */
+  complete(params: t.TaskCompleteParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.complete", params, "again", options);
+  }
+
+  /**
+   * Says that a task failed.
+   *
+   * `runtime/task.fail`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, fenced, storage_full.
+   */
+  fail(params: t.TaskFailParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.fail", params, "again", options);
+  }
+
+  /**
+   * Puts a task away that is over.
+   *
+   * `runtime/task.archive`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, storage_full.
+   */
+  archive(params: t.TaskChangeParams, options?: Options): Promise<t.TaskView> {
+    return this.call("runtime/task.archive", params, "again", options);
+  }
+
+  /**
+   * Shows a task with its edges and runs.
+   *
+   * `runtime/task.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.TaskParams, options?: Options): Promise<t.TaskDetail> {
+    return this.call("runtime/task.get", params, "safe", options);
+  }
+
+  /**
+   * Lists tasks.
+   *
+   * `runtime/task.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.TaskListParams = {}, options?: Options): Promise<t.TaskListResult> {
+    return this.call("runtime/task.list", params, "safe", options);
+  }
+
+  /**
+   * Shows how the tasks of a graph are joined.
+   *
+   * `runtime/task.graph`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, too_large.
+   */
+  graph(params: t.TaskGraphParams, options?: Options): Promise<t.TaskGraphResult> {
+    return this.call("runtime/task.graph", params, "safe", options);
+  }
+
+  /**
+   * Joins a task to another one, or to what an address names.
+   *
+   * `runtime/task.link`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, conflict, storage_full.
+   */
+  link(params: t.TaskEdgeParams, options?: Options): Promise<t.EdgeView> {
+    return this.call("runtime/task.link", params, "same", options);
+  }
+
+  /**
+   * Parts a task from another one, or from what an address names.
+   *
+   * `runtime/task.unlink`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, storage_full.
+   */
+  unlink(params: t.TaskEdgeParams, options?: Options): Promise<t.EdgeView> {
+    return this.call("runtime/task.unlink", params, "again", options);
+  }
+}
+
+/** `runtime/run.*` */
+export class RuntimeRun extends Group {
+  /**
+   * Shows a run.
+   *
+   * `runtime/run.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.RunParams, options?: Options): Promise<t.RunView> {
+    return this.call("runtime/run.get", params, "safe", options);
+  }
+
+  /**
+   * Lists runs.
+   *
+   * `runtime/run.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.RunListParams = {}, options?: Options): Promise<t.RunListResult> {
+    return this.call("runtime/run.list", params, "safe", options);
+  }
+
+  /**
+   * Has a run ended; its task has failed then, and may be tried again.
+   *
+   * `runtime/run.cancel`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, storage_full.
+   */
+  cancel(params: t.RunCancelParams, options?: Options): Promise<t.RunView> {
+    return this.call("runtime/run.cancel", params, "same", options);
+  }
+}
+
 /** `runtime/schedule.*` */
 export class RuntimeSchedule extends Group {
   /**
@@ -768,6 +983,8 @@ export class Runtime extends Group {
   readonly status: RuntimeStatus;
   readonly hook: RuntimeHook;
   readonly transcript: RuntimeTranscript;
+  readonly task: RuntimeTask;
+  readonly run: RuntimeRun;
   readonly schedule: RuntimeSchedule;
   readonly adapter: RuntimeAdapter;
   readonly recording: RuntimeRecording;
@@ -790,6 +1007,8 @@ export class Runtime extends Group {
     this.status = new RuntimeStatus(caller);
     this.hook = new RuntimeHook(caller);
     this.transcript = new RuntimeTranscript(caller);
+    this.task = new RuntimeTask(caller);
+    this.run = new RuntimeRun(caller);
     this.schedule = new RuntimeSchedule(caller);
     this.adapter = new RuntimeAdapter(caller);
     this.recording = new RuntimeRecording(caller);

@@ -899,6 +899,14 @@ export interface CreateResult {
   expires_at?: Timestamp | null;
 }
 
+/** Something that must be true before a task is completed. */
+export interface CriterionView {
+  /** In words. */
+  text: string;
+  /** Whether somebody said that it is. */
+  is_true: boolean;
+}
+
 /** Lists messages that did not reach their agent. */
 export interface DeadLettersParams {
   /** Only of this agent: name or id. */
@@ -1113,6 +1121,33 @@ export interface DropParams {
   message_id: MessageId;
   /** Why, for the record. */
   reason?: string;
+}
+
+/** How a task is joined to another one, or to something that it made or used. */
+export type EdgeKind =
+  /** It begins when the other one is completed. */
+  | "depends_on"
+  /** It hands a part of its work to the other one. */
+  | "delegated"
+  /** It came of the other one. */
+  | "source"
+  /** It made this. */
+  | "produced"
+  /** It used this. */
+  | "consumed"
+  /** This shows what it did. */
+  | "evidence";
+
+/** An edge. */
+export interface EdgeView {
+  /** The task that it begins at. */
+  task_id: TaskId;
+  /** How they are joined. */
+  kind: EdgeKind;
+  /** The task that it leads to. */
+  to?: TaskId | null;
+  /** The address that it leads to. */
+  uri?: string | null;
 }
 
 /** Whether a failed request changed anything. */
@@ -1689,7 +1724,9 @@ export type Ingress =
   /** Content that somebody submits as such: a tool's result, a document, a page. */
   | "submit"
   /** The answer to a pending action. */
-  | "action";
+  | "action"
+  /** A run of a task. */
+  | "task";
 
 /** Greets a node. */
 export interface InitializeParams {
@@ -3197,6 +3234,14 @@ export interface RulesResult {
   folders: Array<string>;
 }
 
+/** Has a run end. */
+export interface RunCancelParams {
+  /** Its id. */
+  run_id: RunId;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+}
+
 /** Why an occurrence ran. */
 export type RunCause =
   /** It was due. */
@@ -3208,10 +3253,91 @@ export type RunCause =
 
 export type RunId = string;
 
+/** What a run may use at most. What is not named is not bounded. */
+export interface RunLimits {
+  /** Time from its beginning, in milliseconds. */
+  wall_ms?: number | null;
+}
+
+/** Which runs a list shows. */
+export interface RunListParams {
+  /** Of this task. */
+  task_id?: TaskId | null;
+  /** Of this agent, by name or id. */
+  agent?: string | null;
+  /** Only those that have not ended. */
+  live?: boolean;
+  /** What the page before gave as `next`. */
+  cursor?: number;
+  /** Most entries, at most 500. */
+  limit?: number;
+}
+
+/** A list of runs. */
+export interface RunListResult {
+  /** Oldest first. */
+  items: Array<RunView>;
+  /** What to give as `cursor` for the next page, if there is one. */
+  next?: number | null;
+}
+
+/** Names a run. */
+export interface RunParams {
+  /** Its id. */
+  run_id: RunId;
+}
+
 /** A schedule that was run by hand. */
 export interface RunResult {
   /** The message that it sent. */
   message_id: MessageId;
+}
+
+/** Where a run is. */
+export type RunState =
+  /** Admitted; its program has not been told yet. */
+  | "preparing"
+  /** Its program works on it. */
+  | "running"
+  /** Its program ended it as done. */
+  | "completed"
+  /** It ended otherwise. */
+  | "failed"
+  /** It was ended because somebody asked for it. */
+  | "cancelled"
+  /** Its time was over. */
+  | "timed_out"
+  /** Whether it is worked on, or how it ended, cannot be known. */
+  | "lost";
+
+/** A run. */
+export interface RunView {
+  /** Its id. */
+  run_id: RunId;
+  /** The task. */
+  task_id: TaskId;
+  /** The turn that it is; has its UUID. */
+  turn_id: TurnId;
+  /** The how manieth run of the task it is, from 1. */
+  attempt: number;
+  /** Who does it. */
+  agent: string;
+  /** The same by id. */
+  agent_id: AgentId;
+  /** Where it is. */
+  state: RunState;
+  /** Why it ended so, or why there is a further one. */
+  reason: string;
+  /** When it was admitted. */
+  started_at: Timestamp;
+  /** What it may use. */
+  limits?: RunLimits;
+  /** When its program began. */
+  begun_at?: Timestamp | null;
+  /** When it ended. */
+  ended_at?: Timestamp | null;
+  /** What came of it. */
+  output_id?: OutputId | null;
 }
 
 /** How far a message has come. */
@@ -3858,7 +3984,338 @@ export type TargetKind =
   /** Everything that belongs to one request. */
   | "trace";
 
+/** An edge as a graph shows it: tasks by their places in the list. */
+export interface TaskArc {
+  /** The task that it begins at. */
+  from: number;
+  /** How they are joined. */
+  kind: EdgeKind;
+  /** The task that it leads to, if that is of this graph. */
+  to?: number | null;
+  /** What it leads to, if that is none of this graph: a task's id or an address. */
+  away?: string | null;
+}
+
+/** Has something happen to a task. */
+export interface TaskChangeParams {
+  /** Its id. */
+  task_id: TaskId;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+}
+
+/** Says that a task is done. All that must be true before it is completed has to be named, here or before. */
+export interface TaskCompleteParams {
+  /** Its id. */
+  task_id: TaskId;
+  /** The run that says so; it must be the one that lives. */
+  run_id?: RunId | null;
+  /** The numbers, from 0, of what must be true and is. */
+  accepted?: Array<number>;
+  /** Addresses of what it made, at most 64. */
+  artifacts?: Array<string>;
+  /** Addresses of what shows that it is done, at most 64. */
+  evidence?: Array<string>;
+  /** In words: at most 1,024 bytes. */
+  note?: string | null;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+}
+
+/** Writes a task down. */
+export interface TaskCreateParams {
+  /** What it is called: 1 to 256 bytes. */
+  title: string;
+  /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against writing it down twice. */
+  task_id?: TaskId | null;
+  /** What is to be done: at most 1 MiB. Without it the title says it. */
+  objective?: string | null;
+  /** The task that it is a part of. */
+  parent_id?: TaskId | null;
+  /** Whose work it is, by name or id. Without one it is done by its parts, or by whoever says that it is done. */
+  agent?: string | null;
+  /** The agent's thread in which it is worked on; else its first one. */
+  thread_id?: ThreadId | null;
+  /** What kind of work it is. */
+  kind?: SafeLabel | null;
+  /** Who is meant to see it. */
+  visibility?: Visibility;
+  /** How urgent it is. */
+  priority?: Priority;
+  /** By what it is found, at most 16. */
+  labels?: Record<string, SafeLabel>;
+  /** What must be true before it is completed, in words; at most 64. With none, the good end of a run completes it. */
+  acceptance?: Array<string>;
+  /** What each run may use. */
+  limits?: RunLimits;
+  /** How many runs there are at most before it fails, 1 to 100. */
+  attempts?: number;
+  /** The tasks that it depends on, at most 1,000: it begins when all of them are completed. */
+  depends_on?: Array<TaskId>;
+  /** Whether it is to be begun as soon as it can be; else it is a draft. */
+  start?: boolean;
+}
+
+/** A task with all that is said of it. */
+export interface TaskDetail {
+  /** The task. */
+  task: TaskView;
+  /** The edges that begin at it or lead to it. */
+  edges: Array<EdgeView>;
+  /** Its runs, oldest first; of very many the first 500. */
+  runs: Array<RunView>;
+  /** What is to be done; none of what was erased. */
+  objective?: string | null;
+}
+
+/** Joins a task to another one, or to what an address names; or parts them. */
+export interface TaskEdgeParams {
+  /** The task that the edge begins at. */
+  task_id: TaskId;
+  /** How they are joined. */
+  kind: EdgeKind;
+  /** The task that it leads to: of `depends_on`, `delegated` and `source`. */
+  to?: TaskId | null;
+  /** The address that it leads to: of `produced`, `consumed` and `evidence`. At most 2,048 bytes. */
+  uri?: string | null;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+}
+
+/** Says that a task failed. */
+export interface TaskFailParams {
+  /** Its id. */
+  task_id: TaskId;
+  /** Why, for people: at most 1,024 bytes. */
+  reason: string;
+  /** The run that says so; it must be the one that lives. */
+  run_id?: RunId | null;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+}
+
+/** Asks for a graph. */
+export interface TaskGraphParams {
+  /** Any of its tasks. */
+  task_id: TaskId;
+  /** Most tasks, at most 20,000; a graph with more is refused. */
+  tasks_max?: number;
+}
+
+/** A graph. */
+export interface TaskGraphResult {
+  /** The task at its root. */
+  root_id: TaskId;
+  /** Its tasks, oldest first. */
+  tasks: Array<TaskNode>;
+  /** Its edges. */
+  edges: Array<TaskArc>;
+}
+
 export type TaskId = string;
+
+/** Which tasks a list shows. */
+export interface TaskListParams {
+  /** Of the graph with this task at its root. */
+  root_id?: TaskId | null;
+  /** Parts of this one. */
+  parent_id?: TaskId | null;
+  /** The work of this agent, by name or id. */
+  agent?: string | null;
+  /** In this state. */
+  state?: TaskState | null;
+  /** Also those that are over. */
+  all?: boolean;
+  /** What the page before gave as `next`. */
+  cursor?: number;
+  /** Most entries, at most 500. */
+  limit?: number;
+}
+
+/** A list of tasks. */
+export interface TaskListResult {
+  /** Oldest first. */
+  items: Array<TaskView>;
+  /** What to give as `cursor` for the next page, if there is one. */
+  next?: number | null;
+}
+
+/** A task as a graph shows it. */
+export interface TaskNode {
+  /** Its id. */
+  task_id: TaskId;
+  /** What it is called. */
+  title: string;
+  /** Where it is. */
+  state: TaskState;
+  /** How many runs there were. */
+  attempts: number;
+  /** The task that it is a part of, by its place in the list. */
+  parent?: number | null;
+}
+
+/** Names a task. */
+export interface TaskParams {
+  /** Its id. */
+  task_id: TaskId;
+}
+
+/** Says how far a task is. */
+export interface TaskProgressParams {
+  /** Its id. */
+  task_id: TaskId;
+  /** The run that says so; it must be the one that lives. */
+  run_id?: RunId | null;
+  /** What is being done: at most 256 bytes. */
+  phase?: string | null;
+  /** How much is done. */
+  done?: number | null;
+  /** How much there is to do. */
+  total?: number | null;
+  /** The numbers, from 0, of what must be true and is. */
+  accepted?: Array<number>;
+  /** In words: at most 1,024 bytes. */
+  note?: string | null;
+}
+
+/** How far a task is. */
+export interface TaskProgressView {
+  /** When it was said. */
+  at: Timestamp;
+  /** The run that says so. */
+  run_id?: RunId | null;
+  /** What is being done. */
+  phase?: string | null;
+  /** How much is done. */
+  done?: number | null;
+  /** How much there is to do. */
+  total?: number | null;
+  /** In words. */
+  note?: string | null;
+}
+
+/** Where a task is. `stale` and `unknown` are what a reader may say of one; no task ever becomes them. */
+export type TaskState =
+  /** Written down; nobody is to begin it yet. */
+  | "draft"
+  /** Meant to be done; not to be begun yet. */
+  | "accepted"
+  /** To be begun as soon as somebody takes it. */
+  | "queued"
+  /** A run of it was admitted; its program has not been told yet. */
+  | "preparing"
+  /** It is being worked on. */
+  | "running"
+  /** It waits for words, or for somebody to accept what came of it. */
+  | "waiting_input"
+  /** It waits for leave. */
+  | "waiting_permission"
+  /** It waits for something that it needs. */
+  | "waiting_resource"
+  /** It waits for tasks that it depends on. */
+  | "blocked"
+  /** It rests until somebody lets it go on. */
+  | "paused"
+  /** It is about to be tried again. */
+  | "retrying"
+  /** It is to end, and whatever works on it is being told. */
+  | "cancelling"
+  /** It was ended before it was done. */
+  | "cancelled"
+  /** Its time was over. */
+  | "timed_out"
+  /** It failed. */
+  | "failed"
+  /** Whether it is worked on, or how it ended, cannot be known. */
+  | "lost"
+  /** It is done, and what was to be accepted is. */
+  | "completed"
+  /** It is over and put away. */
+  | "archived"
+  /** What is known of it is old. */
+  | "stale"
+  /** Nothing is known of it. */
+  | "unknown";
+
+/** Changes what is to be done in a task that is not over. What is left out stays. */
+export interface TaskUpdateParams {
+  /** Its id. */
+  task_id: TaskId;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+  /** What it is called. */
+  title?: string | null;
+  /** What is to be done. */
+  objective?: string | null;
+  /** Whose work it is. A run that lives goes on where it is. */
+  agent?: string | null;
+  /** How urgent it is. */
+  priority?: Priority | null;
+  /** By what it is found, in full. */
+  labels?: Record<string, SafeLabel> | null;
+  /** What must be true before it is completed, in full. */
+  acceptance?: Array<string> | null;
+  /** What each further run may use, in full. */
+  limits?: RunLimits | null;
+  /** How many runs there are at most. */
+  attempts?: number | null;
+}
+
+/** A task. */
+export interface TaskView {
+  /** Its id. */
+  task_id: TaskId;
+  /** The task at the root of its graph. */
+  root_id: TaskId;
+  /** What it is called. */
+  title: string;
+  /** Where it is. */
+  state: TaskState;
+  /** Who is meant to see it. */
+  visibility: Visibility;
+  /** How urgent it is. */
+  priority: Priority;
+  /** How many runs there were. */
+  attempts: number;
+  /** How many there are at most. */
+  attempts_max: number;
+  /** What its words weigh at most. */
+  authority: Authority;
+  /** Who wants it done. */
+  created_by: SafeLabel;
+  /** When it was written down. */
+  created_at: Timestamp;
+  /** When it came where it is. */
+  moved_at: Timestamp;
+  /** Grows with each change. */
+  version: number;
+  /** The task that it is a part of. */
+  parent_id?: TaskId | null;
+  /** Why it is there. */
+  reason?: string | null;
+  /** Whose work it is. */
+  agent?: string | null;
+  /** The same by id. */
+  agent_id?: AgentId | null;
+  /** The thread in which it is worked on, if that is not the agent's first one. */
+  thread_id?: ThreadId | null;
+  /** What kind of work it is. */
+  kind?: SafeLabel | null;
+  /** By what it is found. */
+  labels?: Record<string, SafeLabel>;
+  /** What must be true before it is completed. */
+  acceptance?: Array<CriterionView>;
+  /** What each run may use. */
+  limits?: RunLimits;
+  /** How far it is. */
+  progress?: TaskProgressView | null;
+  /** The run that works on it. */
+  run_id?: RunId | null;
+  /** Why it is to be ended, if it is. */
+  cancelled_because?: string | null;
+}
 
 /** 1 to 63 lower-case letters, digits or `-`, beginning and ending with a letter or digit */
 export type Tenant = string;
@@ -4490,6 +4947,15 @@ export interface Verified {
   /** Events a second. */
   events_per_s: number;
 }
+
+/** Who is meant to see a task. */
+export type Visibility =
+  /** Whoever asked for it waits for it. */
+  | "foreground"
+  /** It is done beside other things. */
+  | "background"
+  /** It is a part of other work. */
+  | "internal";
 
 /** What one person said. */
 export interface VoteView {

@@ -36,6 +36,8 @@ mod turns;
 mod ways;
 #[path = "catalogue/words.rs"]
 mod words;
+#[path = "catalogue/work.rs"]
+mod work;
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -298,6 +300,7 @@ fn all() -> Vec<Case> {
         stream::cases(),
         terminals::cases(),
         evidence::cases(),
+        work::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -408,6 +411,12 @@ fn streams_do_what_their_rows_say() {
 #[test]
 fn terminals_do_what_their_rows_say() {
     check_all(&terminals::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn tasks_and_runs_do_what_their_rows_say() {
+    check_all(&work::cases());
 }
 
 /// Proves CALL-060.

@@ -36,6 +36,7 @@ mod storage;
 mod tokens;
 mod trace;
 mod users;
+mod work;
 
 pub use identity::IdentityError;
 pub use observer::{Observer, Seen, ServedRequest};

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use edgeplane_manifest::{Driver, Manifest};
+use edgeplane_manifest::{Driver, Manifest, OpenTurn};
 use edgeplane_policy::{LayerRules, Problem, RuleFile, Subject, SubjectKind, Target, compile};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{Authority, PolicyLayer, SafeLabel, Tenant};
@@ -31,6 +31,8 @@ pub(crate) struct Profile {
     pub(crate) lightest: Authority,
     /// Whether its program can end turns, and so answer without a message.
     pub(crate) ends_turns: bool,
+    /// Whether its next epoch is given again what the one before did not end.
+    pub(crate) retries_turns: bool,
     /// From how long on a silent turn counts as too long, in milliseconds, if the manifest says it.
     pub(crate) quiet_ms: Option<u64>,
     /// How many replicas it has, if it is a set.
@@ -74,6 +76,7 @@ impl Profile {
             subscriptions: spec.subscriptions.iter().cloned().collect(),
             lightest: Self::lightest(manifest),
             ends_turns: !matches!(spec.driver, Driver::Terminal { .. }),
+            retries_turns: spec.delivery.open_turn == OpenTurn::Retry,
             quiet_ms: spec.health.as_ref().and_then(|health| health.quiet_for).map(|limit| limit.as_millis()),
             replicas: spec.set_of(),
         }

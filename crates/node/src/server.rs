@@ -37,7 +37,7 @@ use crate::{
 pub(crate) use call::Calls;
 pub(crate) use methods::traces::habits;
 pub use methods::verify_offline;
-pub(crate) use methods::{start_when_ready, take_up_deliveries};
+pub(crate) use methods::{start_when_ready, take_up_deliveries, turn_of_message};
 
 /// How long accepting pauses when the process has no more descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -26,6 +26,7 @@ use crate::{
     record::Record,
     server::Calls,
     tokens,
+    work::Work,
 };
 
 /// Who the node is.
@@ -62,6 +63,7 @@ pub(crate) struct Shared {
     pub(crate) overrides: Overrides,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) calls: Calls,
+    pub(crate) work: Work,
     pub(crate) tokens: tokens::Known,
     pub(crate) registry: RwLock<Registry>,
     pub(crate) projections: Arc<Projections>,

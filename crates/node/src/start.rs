@@ -188,6 +188,7 @@ impl Node {
             node.shared.tasks.spawn(trace::feed::run(Arc::clone(&node.shared), Arc::clone(observer)));
         }
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(crate::work::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -332,6 +333,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         issuers: config.issuers.clone(),
         adapters: Adapters::new(state),
         calls: server::Calls::default(),
+        work: crate::work::Work::default(),
         tokens: tokens::Known::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),

@@ -21,6 +21,7 @@ pub mod security;
 pub mod stream;
 pub mod terminal;
 pub mod trace;
+pub mod work;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

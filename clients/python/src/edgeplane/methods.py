@@ -1252,6 +1252,515 @@ class RuntimeTranscript(Group):
         return cast(t.TranscriptResult, result)
 
 
+class RuntimeTask(Group):
+    """`runtime/task.*`"""
+
+    def create(
+        self,
+        *,
+        title: str,
+        task_id: Optional[t.TaskId] = None,
+        objective: Optional[str] = None,
+        parent_id: Optional[t.TaskId] = None,
+        agent: Optional[str] = None,
+        thread_id: Optional[t.ThreadId] = None,
+        kind: Optional[t.SafeLabel] = None,
+        visibility: Optional[t.Visibility] = None,
+        priority: Optional[t.Priority] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        acceptance: Optional[List[str]] = None,
+        limits: Optional[t.RunLimits] = None,
+        attempts: Optional[int] = None,
+        depends_on: Optional[List[t.TaskId]] = None,
+        start: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Writes a task down, and begins it as soon as it can be begun.
+
+        `runtime/task.create`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_params, invalid_state, conflict, quota_exhausted, storage_full.
+
+        :param title: What it is called: 1 to 256 bytes.
+        :param task_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against writing it down twice.
+        :param objective: What is to be done: at most 1 MiB. Without it the title says it.
+        :param parent_id: The task that it is a part of.
+        :param agent: Whose work it is, by name or id. Without one it is done by its parts, or by whoever says that it is done.
+        :param thread_id: The agent's thread in which it is worked on; else its first one.
+        :param kind: What kind of work it is.
+        :param visibility: Who is meant to see it.
+        :param priority: How urgent it is.
+        :param labels: By what it is found, at most 16.
+        :param acceptance: What must be true before it is completed, in words; at most 64. With none, the good end of a run completes it.
+        :param limits: What each run may use.
+        :param attempts: How many runs there are at most before it fails, 1 to 100.
+        :param depends_on: The tasks that it depends on, at most 1,000: it begins when all of them are completed.
+        :param start: Whether it is to be begun as soon as it can be; else it is a draft.
+        """
+        required: Dict[str, Any] = {"title": title}
+        optional: Dict[str, Any] = {"task_id": task_id, "objective": objective, "parent_id": parent_id, "agent": agent, "thread_id": thread_id, "kind": kind, "visibility": visibility, "priority": priority, "labels": labels, "acceptance": acceptance, "limits": limits, "attempts": attempts, "depends_on": depends_on, "start": start}
+        result = self._call("runtime/task.create", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def update(
+        self,
+        *,
+        task_id: t.TaskId,
+        if_version: Optional[int] = None,
+        title: Optional[str] = None,
+        objective: Optional[str] = None,
+        agent: Optional[str] = None,
+        priority: Optional[t.Priority] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        acceptance: Optional[List[str]] = None,
+        limits: Optional[t.RunLimits] = None,
+        attempts: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Changes what is to be done in a task that is not over.
+
+        `runtime/task.update`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        policy_blocked, not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param if_version: Only if it is at this version.
+        :param title: What it is called.
+        :param objective: What is to be done.
+        :param agent: Whose work it is. A run that lives goes on where it is.
+        :param priority: How urgent it is.
+        :param labels: By what it is found, in full.
+        :param acceptance: What must be true before it is completed, in full.
+        :param limits: What each further run may use, in full.
+        :param attempts: How many runs there are at most.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"if_version": if_version, "title": title, "objective": objective, "agent": agent, "priority": priority, "labels": labels, "acceptance": acceptance, "limits": limits, "attempts": attempts}
+        result = self._call("runtime/task.update", required, optional, ctx, "same")
+        return cast(t.TaskView, result)
+
+    def start(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Has a task begun that is a draft, or accepted.
+
+        `runtime/task.start`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"reason": reason, "if_version": if_version}
+        result = self._call("runtime/task.start", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def progress(
+        self,
+        *,
+        task_id: t.TaskId,
+        run_id: Optional[t.RunId] = None,
+        phase: Optional[str] = None,
+        done: Optional[int] = None,
+        total: Optional[int] = None,
+        accepted: Optional[List[int]] = None,
+        note: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Says how far a task is.
+
+        `runtime/task.progress`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, fenced, storage_full.
+
+        :param task_id: Its id.
+        :param run_id: The run that says so; it must be the one that lives.
+        :param phase: What is being done: at most 256 bytes.
+        :param done: How much is done.
+        :param total: How much there is to do.
+        :param accepted: The numbers, from 0, of what must be true and is.
+        :param note: In words: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"run_id": run_id, "phase": phase, "done": done, "total": total, "accepted": accepted, "note": note}
+        result = self._call("runtime/task.progress", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def pause(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Lets a task rest; the run that works on it is asked to end.
+
+        `runtime/task.pause`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"reason": reason, "if_version": if_version}
+        result = self._call("runtime/task.pause", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def resume(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Lets a task go on that rests, by a further run if one is needed.
+
+        `runtime/task.resume`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"reason": reason, "if_version": if_version}
+        result = self._call("runtime/task.resume", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def cancel(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Has a task and its parts ended: first the intent, then whatever works on them.
+
+        `runtime/task.cancel`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"reason": reason, "if_version": if_version}
+        result = self._call("runtime/task.cancel", required, optional, ctx, "same")
+        return cast(t.TaskView, result)
+
+    def retry(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Begins a further run of a task that failed, was too slow, or is lost.
+
+        `runtime/task.retry`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"reason": reason, "if_version": if_version}
+        result = self._call("runtime/task.retry", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def complete(
+        self,
+        *,
+        task_id: t.TaskId,
+        run_id: Optional[t.RunId] = None,
+        accepted: Optional[List[int]] = None,
+        artifacts: Optional[List[str]] = None,
+        evidence: Optional[List[str]] = None,
+        note: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Says that a task is done, and what of what must be true is.
+
+        `runtime/task.complete`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, fenced, storage_full.
+
+        :param task_id: Its id.
+        :param run_id: The run that says so; it must be the one that lives.
+        :param accepted: The numbers, from 0, of what must be true and is.
+        :param artifacts: Addresses of what it made, at most 64.
+        :param evidence: Addresses of what shows that it is done, at most 64.
+        :param note: In words: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"run_id": run_id, "accepted": accepted, "artifacts": artifacts, "evidence": evidence, "note": note, "if_version": if_version}
+        result = self._call("runtime/task.complete", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def fail(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: str,
+        run_id: Optional[t.RunId] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Says that a task failed.
+
+        `runtime/task.fail`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, fenced, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param run_id: The run that says so; it must be the one that lives.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id, "reason": reason}
+        optional: Dict[str, Any] = {"run_id": run_id, "if_version": if_version}
+        result = self._call("runtime/task.fail", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def archive(
+        self,
+        *,
+        task_id: t.TaskId,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskView:
+        """Puts a task away that is over.
+
+        `runtime/task.archive`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, storage_full.
+
+        :param task_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if it is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"reason": reason, "if_version": if_version}
+        result = self._call("runtime/task.archive", required, optional, ctx, "again")
+        return cast(t.TaskView, result)
+
+    def get(
+        self,
+        *,
+        task_id: t.TaskId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskDetail:
+        """Shows a task with its edges and runs.
+
+        `runtime/task.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param task_id: Its id.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/task.get", required, optional, ctx, "safe")
+        return cast(t.TaskDetail, result)
+
+    def list(
+        self,
+        *,
+        root_id: Optional[t.TaskId] = None,
+        parent_id: Optional[t.TaskId] = None,
+        agent: Optional[str] = None,
+        state: Optional[t.TaskState] = None,
+        all: Optional[bool] = None,
+        cursor: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskListResult:
+        """Lists tasks.
+
+        `runtime/task.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param root_id: Of the graph with this task at its root.
+        :param parent_id: Parts of this one.
+        :param agent: The work of this agent, by name or id.
+        :param state: In this state.
+        :param all: Also those that are over.
+        :param cursor: What the page before gave as `next`.
+        :param limit: Most entries, at most 500.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"root_id": root_id, "parent_id": parent_id, "agent": agent, "state": state, "all": all, "cursor": cursor, "limit": limit}
+        result = self._call("runtime/task.list", required, optional, ctx, "safe")
+        return cast(t.TaskListResult, result)
+
+    def graph(
+        self,
+        *,
+        task_id: t.TaskId,
+        tasks_max: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TaskGraphResult:
+        """Shows how the tasks of a graph are joined.
+
+        `runtime/task.graph`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, too_large.
+
+        :param task_id: Any of its tasks.
+        :param tasks_max: Most tasks, at most 20,000; a graph with more is refused.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"tasks_max": tasks_max}
+        result = self._call("runtime/task.graph", required, optional, ctx, "safe")
+        return cast(t.TaskGraphResult, result)
+
+    def link(
+        self,
+        *,
+        task_id: t.TaskId,
+        kind: t.EdgeKind,
+        to: Optional[t.TaskId] = None,
+        uri: Optional[str] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EdgeView:
+        """Joins a task to another one, or to what an address names.
+
+        `runtime/task.link`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, conflict, storage_full.
+
+        :param task_id: The task that the edge begins at.
+        :param kind: How they are joined.
+        :param to: The task that it leads to: of `depends_on`, `delegated` and `source`.
+        :param uri: The address that it leads to: of `produced`, `consumed` and `evidence`. At most 2,048 bytes.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"task_id": task_id, "kind": kind}
+        optional: Dict[str, Any] = {"to": to, "uri": uri, "reason": reason}
+        result = self._call("runtime/task.link", required, optional, ctx, "same")
+        return cast(t.EdgeView, result)
+
+    def unlink(
+        self,
+        *,
+        task_id: t.TaskId,
+        kind: t.EdgeKind,
+        to: Optional[t.TaskId] = None,
+        uri: Optional[str] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.EdgeView:
+        """Parts a task from another one, or from what an address names.
+
+        `runtime/task.unlink`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, storage_full.
+
+        :param task_id: The task that the edge begins at.
+        :param kind: How they are joined.
+        :param to: The task that it leads to: of `depends_on`, `delegated` and `source`.
+        :param uri: The address that it leads to: of `produced`, `consumed` and `evidence`. At most 2,048 bytes.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"task_id": task_id, "kind": kind}
+        optional: Dict[str, Any] = {"to": to, "uri": uri, "reason": reason}
+        result = self._call("runtime/task.unlink", required, optional, ctx, "again")
+        return cast(t.EdgeView, result)
+
+
+class RuntimeRun(Group):
+    """`runtime/run.*`"""
+
+    def get(
+        self,
+        *,
+        run_id: t.RunId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunView:
+        """Shows a run.
+
+        `runtime/run.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param run_id: Its id.
+        """
+        required: Dict[str, Any] = {"run_id": run_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/run.get", required, optional, ctx, "safe")
+        return cast(t.RunView, result)
+
+    def list(
+        self,
+        *,
+        task_id: Optional[t.TaskId] = None,
+        agent: Optional[str] = None,
+        live: Optional[bool] = None,
+        cursor: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunListResult:
+        """Lists runs.
+
+        `runtime/run.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param task_id: Of this task.
+        :param agent: Of this agent, by name or id.
+        :param live: Only those that have not ended.
+        :param cursor: What the page before gave as `next`.
+        :param limit: Most entries, at most 500.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"task_id": task_id, "agent": agent, "live": live, "cursor": cursor, "limit": limit}
+        result = self._call("runtime/run.list", required, optional, ctx, "safe")
+        return cast(t.RunListResult, result)
+
+    def cancel(
+        self,
+        *,
+        run_id: t.RunId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunView:
+        """Has a run ended; its task has failed then, and may be tried again.
+
+        `runtime/run.cancel`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, storage_full.
+
+        :param run_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"run_id": run_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/run.cancel", required, optional, ctx, "same")
+        return cast(t.RunView, result)
+
+
 class RuntimeSchedule(Group):
     """`runtime/schedule.*`"""
 
@@ -1477,6 +1986,8 @@ class Runtime(Group):
         self.status = RuntimeStatus(caller)
         self.hook = RuntimeHook(caller)
         self.transcript = RuntimeTranscript(caller)
+        self.task = RuntimeTask(caller)
+        self.run = RuntimeRun(caller)
         self.schedule = RuntimeSchedule(caller)
         self.adapter = RuntimeAdapter(caller)
         self.recording = RuntimeRecording(caller)

@@ -945,6 +945,15 @@ class CreateResult(TypedDict):
     expires_at: NotRequired[Optional[Timestamp]]
 
 
+class CriterionView(TypedDict):
+    """Something that must be true before a task is completed."""
+
+    # In words.
+    text: str
+    # Whether somebody said that it is.
+    is_true: bool
+
+
 class DeadLettersParams(TypedDict):
     """Lists messages that did not reach their agent."""
 
@@ -1161,6 +1170,30 @@ class DropParams(TypedDict):
     message_id: MessageId
     # Why, for the record.
     reason: NotRequired[str]
+
+
+EdgeKind = Literal[
+    "depends_on",  # It begins when the other one is completed.
+    "delegated",  # It hands a part of its work to the other one.
+    "source",  # It came of the other one.
+    "produced",  # It made this.
+    "consumed",  # It used this.
+    "evidence",  # This shows what it did.
+]
+"""How a task is joined to another one, or to something that it made or used."""
+
+
+class EdgeView(TypedDict):
+    """An edge."""
+
+    # The task that it begins at.
+    task_id: TaskId
+    # How they are joined.
+    kind: EdgeKind
+    # The task that it leads to.
+    to: NotRequired[Optional[TaskId]]
+    # The address that it leads to.
+    uri: NotRequired[Optional[str]]
 
 
 Effect = Literal[
@@ -1718,6 +1751,7 @@ Ingress = Literal[
     "schedule",  # A schedule came due.
     "submit",  # Content that somebody submits as such: a tool's result, a document, a page.
     "action",  # The answer to a pending action.
+    "task",  # A run of a task.
 ]
 """The way a message came in."""
 
@@ -3296,6 +3330,15 @@ class RulesResult(TypedDict):
     folders: List[str]
 
 
+class RunCancelParams(TypedDict):
+    """Has a run end."""
+
+    # Its id.
+    run_id: RunId
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+
+
 RunCause = Literal[
     "due",  # It was due.
     "catch_up",  # It was due while the node could not serve, and the catch-up rule lets it run late.
@@ -3307,11 +3350,92 @@ RunCause = Literal[
 RunId = str
 
 
+class RunLimits(TypedDict):
+    """What a run may use at most. What is not named is not bounded."""
+
+    # Time from its beginning, in milliseconds.
+    wall_ms: NotRequired[Optional[int]]
+
+
+class RunListParams(TypedDict):
+    """Which runs a list shows."""
+
+    # Of this task.
+    task_id: NotRequired[Optional[TaskId]]
+    # Of this agent, by name or id.
+    agent: NotRequired[Optional[str]]
+    # Only those that have not ended.
+    live: NotRequired[bool]
+    # What the page before gave as `next`.
+    cursor: NotRequired[int]
+    # Most entries, at most 500.
+    limit: NotRequired[int]
+
+
+class RunListResult(TypedDict):
+    """A list of runs."""
+
+    # Oldest first.
+    items: List[RunView]
+    # What to give as `cursor` for the next page, if there is one.
+    next: NotRequired[Optional[int]]
+
+
+class RunParams(TypedDict):
+    """Names a run."""
+
+    # Its id.
+    run_id: RunId
+
+
 class RunResult(TypedDict):
     """A schedule that was run by hand."""
 
     # The message that it sent.
     message_id: MessageId
+
+
+RunState = Literal[
+    "preparing",  # Admitted; its program has not been told yet.
+    "running",  # Its program works on it.
+    "completed",  # Its program ended it as done.
+    "failed",  # It ended otherwise.
+    "cancelled",  # It was ended because somebody asked for it.
+    "timed_out",  # Its time was over.
+    "lost",  # Whether it is worked on, or how it ended, cannot be known.
+]
+"""Where a run is."""
+
+
+class RunView(TypedDict):
+    """A run."""
+
+    # Its id.
+    run_id: RunId
+    # The task.
+    task_id: TaskId
+    # The turn that it is; has its UUID.
+    turn_id: TurnId
+    # The how manieth run of the task it is, from 1.
+    attempt: int
+    # Who does it.
+    agent: str
+    # The same by id.
+    agent_id: AgentId
+    # Where it is.
+    state: RunState
+    # Why it ended so, or why there is a further one.
+    reason: str
+    # When it was admitted.
+    started_at: Timestamp
+    # What it may use.
+    limits: NotRequired[RunLimits]
+    # When its program began.
+    begun_at: NotRequired[Optional[Timestamp]]
+    # When it ended.
+    ended_at: NotRequired[Optional[Timestamp]]
+    # What came of it.
+    output_id: NotRequired[Optional[OutputId]]
 
 
 Rung = Literal[
@@ -3959,7 +4083,336 @@ TargetKind = Literal[
 """The kinds of things that a projection can be about."""
 
 
+TaskArc = TypedDict(
+    "TaskArc",
+    {
+        "from": "int",
+        "kind": "EdgeKind",
+        "to": "NotRequired[Optional[int]]",
+        "away": "NotRequired[Optional[str]]",
+    },
+)
+"""An edge as a graph shows it: tasks by their places in the list."""
+
+
+class TaskChangeParams(TypedDict):
+    """Has something happen to a task."""
+
+    # Its id.
+    task_id: TaskId
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+
+
+class TaskCompleteParams(TypedDict):
+    """Says that a task is done. All that must be true before it is completed has to be named, here or before."""
+
+    # Its id.
+    task_id: TaskId
+    # The run that says so; it must be the one that lives.
+    run_id: NotRequired[Optional[RunId]]
+    # The numbers, from 0, of what must be true and is.
+    accepted: NotRequired[List[int]]
+    # Addresses of what it made, at most 64.
+    artifacts: NotRequired[List[str]]
+    # Addresses of what shows that it is done, at most 64.
+    evidence: NotRequired[List[str]]
+    # In words: at most 1,024 bytes.
+    note: NotRequired[Optional[str]]
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+
+
+class TaskCreateParams(TypedDict):
+    """Writes a task down."""
+
+    # What it is called: 1 to 256 bytes.
+    title: str
+    # Its id, by the caller's choice, as a UUID of version 7: then it is the key against writing it down twice.
+    task_id: NotRequired[Optional[TaskId]]
+    # What is to be done: at most 1 MiB. Without it the title says it.
+    objective: NotRequired[Optional[str]]
+    # The task that it is a part of.
+    parent_id: NotRequired[Optional[TaskId]]
+    # Whose work it is, by name or id. Without one it is done by its parts, or by whoever says that it is done.
+    agent: NotRequired[Optional[str]]
+    # The agent's thread in which it is worked on; else its first one.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # What kind of work it is.
+    kind: NotRequired[Optional[SafeLabel]]
+    # Who is meant to see it.
+    visibility: NotRequired[Visibility]
+    # How urgent it is.
+    priority: NotRequired[Priority]
+    # By what it is found, at most 16.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # What must be true before it is completed, in words; at most 64. With none, the good end of a run completes it.
+    acceptance: NotRequired[List[str]]
+    # What each run may use.
+    limits: NotRequired[RunLimits]
+    # How many runs there are at most before it fails, 1 to 100.
+    attempts: NotRequired[int]
+    # The tasks that it depends on, at most 1,000: it begins when all of them are completed.
+    depends_on: NotRequired[List[TaskId]]
+    # Whether it is to be begun as soon as it can be; else it is a draft.
+    start: NotRequired[bool]
+
+
+class TaskDetail(TypedDict):
+    """A task with all that is said of it."""
+
+    # The task.
+    task: TaskView
+    # The edges that begin at it or lead to it.
+    edges: List[EdgeView]
+    # Its runs, oldest first; of very many the first 500.
+    runs: List[RunView]
+    # What is to be done; none of what was erased.
+    objective: NotRequired[Optional[str]]
+
+
+class TaskEdgeParams(TypedDict):
+    """Joins a task to another one, or to what an address names; or parts them."""
+
+    # The task that the edge begins at.
+    task_id: TaskId
+    # How they are joined.
+    kind: EdgeKind
+    # The task that it leads to: of `depends_on`, `delegated` and `source`.
+    to: NotRequired[Optional[TaskId]]
+    # The address that it leads to: of `produced`, `consumed` and `evidence`. At most 2,048 bytes.
+    uri: NotRequired[Optional[str]]
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+
+
+class TaskFailParams(TypedDict):
+    """Says that a task failed."""
+
+    # Its id.
+    task_id: TaskId
+    # Why, for people: at most 1,024 bytes.
+    reason: str
+    # The run that says so; it must be the one that lives.
+    run_id: NotRequired[Optional[RunId]]
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+
+
+class TaskGraphParams(TypedDict):
+    """Asks for a graph."""
+
+    # Any of its tasks.
+    task_id: TaskId
+    # Most tasks, at most 20,000; a graph with more is refused.
+    tasks_max: NotRequired[int]
+
+
+class TaskGraphResult(TypedDict):
+    """A graph."""
+
+    # The task at its root.
+    root_id: TaskId
+    # Its tasks, oldest first.
+    tasks: List[TaskNode]
+    # Its edges.
+    edges: List[TaskArc]
+
+
 TaskId = str
+
+
+class TaskListParams(TypedDict):
+    """Which tasks a list shows."""
+
+    # Of the graph with this task at its root.
+    root_id: NotRequired[Optional[TaskId]]
+    # Parts of this one.
+    parent_id: NotRequired[Optional[TaskId]]
+    # The work of this agent, by name or id.
+    agent: NotRequired[Optional[str]]
+    # In this state.
+    state: NotRequired[Optional[TaskState]]
+    # Also those that are over.
+    all: NotRequired[bool]
+    # What the page before gave as `next`.
+    cursor: NotRequired[int]
+    # Most entries, at most 500.
+    limit: NotRequired[int]
+
+
+class TaskListResult(TypedDict):
+    """A list of tasks."""
+
+    # Oldest first.
+    items: List[TaskView]
+    # What to give as `cursor` for the next page, if there is one.
+    next: NotRequired[Optional[int]]
+
+
+class TaskNode(TypedDict):
+    """A task as a graph shows it."""
+
+    # Its id.
+    task_id: TaskId
+    # What it is called.
+    title: str
+    # Where it is.
+    state: TaskState
+    # How many runs there were.
+    attempts: int
+    # The task that it is a part of, by its place in the list.
+    parent: NotRequired[Optional[int]]
+
+
+class TaskParams(TypedDict):
+    """Names a task."""
+
+    # Its id.
+    task_id: TaskId
+
+
+class TaskProgressParams(TypedDict):
+    """Says how far a task is."""
+
+    # Its id.
+    task_id: TaskId
+    # The run that says so; it must be the one that lives.
+    run_id: NotRequired[Optional[RunId]]
+    # What is being done: at most 256 bytes.
+    phase: NotRequired[Optional[str]]
+    # How much is done.
+    done: NotRequired[Optional[int]]
+    # How much there is to do.
+    total: NotRequired[Optional[int]]
+    # The numbers, from 0, of what must be true and is.
+    accepted: NotRequired[List[int]]
+    # In words: at most 1,024 bytes.
+    note: NotRequired[Optional[str]]
+
+
+class TaskProgressView(TypedDict):
+    """How far a task is."""
+
+    # When it was said.
+    at: Timestamp
+    # The run that says so.
+    run_id: NotRequired[Optional[RunId]]
+    # What is being done.
+    phase: NotRequired[Optional[str]]
+    # How much is done.
+    done: NotRequired[Optional[int]]
+    # How much there is to do.
+    total: NotRequired[Optional[int]]
+    # In words.
+    note: NotRequired[Optional[str]]
+
+
+TaskState = Literal[
+    "draft",  # Written down; nobody is to begin it yet.
+    "accepted",  # Meant to be done; not to be begun yet.
+    "queued",  # To be begun as soon as somebody takes it.
+    "preparing",  # A run of it was admitted; its program has not been told yet.
+    "running",  # It is being worked on.
+    "waiting_input",  # It waits for words, or for somebody to accept what came of it.
+    "waiting_permission",  # It waits for leave.
+    "waiting_resource",  # It waits for something that it needs.
+    "blocked",  # It waits for tasks that it depends on.
+    "paused",  # It rests until somebody lets it go on.
+    "retrying",  # It is about to be tried again.
+    "cancelling",  # It is to end, and whatever works on it is being told.
+    "cancelled",  # It was ended before it was done.
+    "timed_out",  # Its time was over.
+    "failed",  # It failed.
+    "lost",  # Whether it is worked on, or how it ended, cannot be known.
+    "completed",  # It is done, and what was to be accepted is.
+    "archived",  # It is over and put away.
+    "stale",  # What is known of it is old.
+    "unknown",  # Nothing is known of it.
+]
+"""Where a task is. `stale` and `unknown` are what a reader may say of one; no task ever becomes them."""
+
+
+class TaskUpdateParams(TypedDict):
+    """Changes what is to be done in a task that is not over. What is left out stays."""
+
+    # Its id.
+    task_id: TaskId
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+    # What it is called.
+    title: NotRequired[Optional[str]]
+    # What is to be done.
+    objective: NotRequired[Optional[str]]
+    # Whose work it is. A run that lives goes on where it is.
+    agent: NotRequired[Optional[str]]
+    # How urgent it is.
+    priority: NotRequired[Optional[Priority]]
+    # By what it is found, in full.
+    labels: NotRequired[Optional[Dict[str, SafeLabel]]]
+    # What must be true before it is completed, in full.
+    acceptance: NotRequired[Optional[List[str]]]
+    # What each further run may use, in full.
+    limits: NotRequired[Optional[RunLimits]]
+    # How many runs there are at most.
+    attempts: NotRequired[Optional[int]]
+
+
+class TaskView(TypedDict):
+    """A task."""
+
+    # Its id.
+    task_id: TaskId
+    # The task at the root of its graph.
+    root_id: TaskId
+    # What it is called.
+    title: str
+    # Where it is.
+    state: TaskState
+    # Who is meant to see it.
+    visibility: Visibility
+    # How urgent it is.
+    priority: Priority
+    # How many runs there were.
+    attempts: int
+    # How many there are at most.
+    attempts_max: int
+    # What its words weigh at most.
+    authority: Authority
+    # Who wants it done.
+    created_by: SafeLabel
+    # When it was written down.
+    created_at: Timestamp
+    # When it came where it is.
+    moved_at: Timestamp
+    # Grows with each change.
+    version: int
+    # The task that it is a part of.
+    parent_id: NotRequired[Optional[TaskId]]
+    # Why it is there.
+    reason: NotRequired[Optional[str]]
+    # Whose work it is.
+    agent: NotRequired[Optional[str]]
+    # The same by id.
+    agent_id: NotRequired[Optional[AgentId]]
+    # The thread in which it is worked on, if that is not the agent's first one.
+    thread_id: NotRequired[Optional[ThreadId]]
+    # What kind of work it is.
+    kind: NotRequired[Optional[SafeLabel]]
+    # By what it is found.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # What must be true before it is completed.
+    acceptance: NotRequired[List[CriterionView]]
+    # What each run may use.
+    limits: NotRequired[RunLimits]
+    # How far it is.
+    progress: NotRequired[Optional[TaskProgressView]]
+    # The run that works on it.
+    run_id: NotRequired[Optional[RunId]]
+    # Why it is to be ended, if it is.
+    cancelled_because: NotRequired[Optional[str]]
 
 
 Tenant = str
@@ -4616,6 +5069,14 @@ class Verified(TypedDict):
     equal: bool
     # Events a second.
     events_per_s: int
+
+
+Visibility = Literal[
+    "foreground",  # Whoever asked for it waits for it.
+    "background",  # It is done beside other things.
+    "internal",  # It is a part of other work.
+]
+"""Who is meant to see a task."""
 
 
 class VoteView(TypedDict):

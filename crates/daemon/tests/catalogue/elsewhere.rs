@@ -11,12 +11,15 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     ("runtime/agent.release", "success", "crates/daemon/tests/containment.rs", QUARANTINE),
     // More than 200,000 events, or 256 MiB of them and of what they refer to.
     ("evidence/pack.export", "too_large", "crates/node/src/evidence.rs", PACK),
+    // A hundred thousand tasks.
+    ("runtime/task.create", "quota_exhausted", "crates/daemon/tests/graphs.rs", GRAPH),
     ("runtime/hook.report", "success", "crates/daemon/tests/hooks.rs", HOOKS),
 ];
 
 const LEGAL_PAIRS: &str = "legal_pairs_lead_where_the_table_says_and_all_others_are_refused";
 const QUARANTINE: &str = "without_a_cgroup_a_possible_orphan_ends_in_quarantine";
 const PACK: &str = "pack_that_would_be_too_large_is_refused_before_it_is_made";
+const GRAPH: &str = "graph_has_room_for_a_hundred_thousand_tasks_and_no_more";
 const HOOKS: &str = "a_program_says_by_its_hooks_what_it_took_and_did";
 
 /// What every method that names `storage_full` says of a full disk.

@@ -24,7 +24,39 @@ fn table() -> Vec<Row> {
         .chain(reading())
         .chain(reading_whatever_one_may_see())
         .chain(conversations())
+        .chain(work())
         .collect()
+}
+
+fn work() -> Vec<Row> {
+    let task = || json!({ "task_id": TURN.replace("trn", "tsk") });
+    let run = || json!({ "run_id": TURN.replace("trn", "run") });
+    let edge = json!({ "task_id": task()["task_id"], "kind": "source", "to": task()["task_id"] });
+    let failed = json!({ "task_id": task()["task_id"], "reason": "x" });
+    vec![
+        (json!({ "title": "x" }), "signal", &["runtime/task.create"]),
+        (
+            task(),
+            "signal",
+            &[
+                "runtime/task.update",
+                "runtime/task.start",
+                "runtime/task.progress",
+                "runtime/task.pause",
+                "runtime/task.resume",
+                "runtime/task.cancel",
+                "runtime/task.retry",
+                "runtime/task.complete",
+                "runtime/task.archive",
+            ],
+        ),
+        (failed, "signal", &["runtime/task.fail"]),
+        (edge, "signal", &["runtime/task.link", "runtime/task.unlink"]),
+        (run(), "signal", &["runtime/run.cancel"]),
+        (task(), "read", &["runtime/task.get", "runtime/task.graph"]),
+        (run(), "read", &["runtime/run.get"]),
+        (json!({}), "read", &["runtime/task.list", "runtime/run.list"]),
+    ]
 }
 
 fn conversations() -> Vec<Row> {

@@ -108,6 +108,33 @@ async fn call_about_messages(session: &Session, request: Request) -> Result<Box<
         Request::DeadLetterList(params) => raw(methods::dead_letters::list(session, params).await?),
         Request::DeadLetterReplay(params) => raw(methods::dead_letters::replay(session, params).await?),
         Request::DeadLetterDrop(params) => raw(methods::dead_letters::drop_for_good(session, params).await?),
+        other => call_about_work(session, other).await,
+    }
+}
+
+/// Serves what is about tasks and runs.
+async fn call_about_work(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    use methods::work;
+    match request {
+        Request::TaskCreate(params) => raw(work::create(session, params).await?),
+        Request::TaskUpdate(params) => raw(work::update(session, params).await?),
+        Request::TaskStart(params) => raw(work::start(session, params).await?),
+        Request::TaskProgress(params) => raw(work::progress(session, params).await?),
+        Request::TaskPause(params) => raw(work::pause(session, params).await?),
+        Request::TaskResume(params) => raw(work::resume(session, params).await?),
+        Request::TaskCancel(params) => raw(work::cancel(session, params).await?),
+        Request::TaskRetry(params) => raw(work::retry(session, params).await?),
+        Request::TaskComplete(params) => raw(work::complete(session, params).await?),
+        Request::TaskFail(params) => raw(work::fail(session, params).await?),
+        Request::TaskArchive(params) => raw(work::archive(session, params).await?),
+        Request::TaskGet(params) => raw(work::get(session, params).await?),
+        Request::TaskList(params) => raw(work::list(session, params).await?),
+        Request::TaskGraph(params) => raw(work::graph(session, params).await?),
+        Request::TaskLink(params) => raw(work::link(session, params).await?),
+        Request::TaskUnlink(params) => raw(work::unlink(session, params).await?),
+        Request::RunList(params) => raw(work::run_list(session, params).await?),
+        Request::RunCancel(params) => raw(work::run_cancel(session, params).await?),
+        Request::RunGet(params) => raw(work::run_get(session, &params)?),
         other => call_about_conversations(session, other).await,
     }
 }

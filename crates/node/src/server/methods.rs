@@ -29,6 +29,7 @@ pub(super) mod terminals;
 pub(crate) mod traces;
 pub(super) mod transcript;
 pub(super) mod vouch;
+pub(super) mod work;
 
 use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
 use edgeplane_wire::rpc::RpcError;
@@ -38,7 +39,7 @@ use crate::agent::AgentHandle;
 
 pub(crate) use apply::start_when_ready;
 pub use audit::verify_offline;
-pub(crate) use conversation::deliveries::take_up as take_up_deliveries;
+pub(crate) use conversation::{deliveries::take_up as take_up_deliveries, turn_of_message};
 
 /// The agent that a message was put to, if the caller may see the message.
 pub(super) fn visible_message(session: &Session, id: MessageId) -> Result<AgentId, RpcError> {

@@ -34,25 +34,8 @@ later! {
     "conversation/thread.compact" Write "Draws a boundary behind which a thread's context is a summary.";
 
     "runtime/run.start" Write "Starts a run of a task.";
-    "runtime/run.get" Read "Shows a run.";
-    "runtime/run.list" Read "Lists runs.";
-    "runtime/run.cancel" Write "Cancels a run.";
     "runtime/run.pause" Write "Lets a run rest.";
     "runtime/run.resume" Write "Lets a run go on.";
-    "runtime/task.create" Write "Makes a task.";
-    "runtime/task.update" Write "Changes a task.";
-    "runtime/task.start" Write "Starts a task.";
-    "runtime/task.progress" Write "Reports how far a task is.";
-    "runtime/task.pause" Write "Lets a task rest.";
-    "runtime/task.resume" Write "Lets a task go on.";
-    "runtime/task.cancel" Write "Cancels a task and what came of it.";
-    "runtime/task.retry" Write "Starts a new run of a task that failed.";
-    "runtime/task.complete" Write "Reports that a task is done.";
-    "runtime/task.fail" Write "Reports that a task failed.";
-    "runtime/task.get" Read "Shows a task.";
-    "runtime/task.list" Read "Lists tasks.";
-    "runtime/task.link" Write "Joins two tasks.";
-    "runtime/task.unlink" Write "Parts two tasks.";
     "runtime/subagent.spawn" Write "Starts an agent under another.";
     "runtime/subagent.send" Write "Sends a subagent a message.";
     "runtime/subagent.wait" Read "Waits for subagents.";

@@ -259,6 +259,64 @@ catalogue! {
     "conversation/delivery.list" DeliveryList(api::conversation::output::DeliveryListParams) -> api::conversation::output::DeliveryListResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
 
+    /// Writes a task down, and begins it as soon as it can be begun.
+    "runtime/task.create" TaskCreate(api::work::TaskCreateParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, InvalidState, Conflict, QuotaExhausted, StorageFull], "0.6";
+    /// Changes what is to be done in a task that is not over.
+    "runtime/task.update" TaskUpdate(api::work::TaskUpdateParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Same, [PolicyBlocked, NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Has a task begun that is a draft, or accepted.
+    "runtime/task.start" TaskStart(api::work::TaskChangeParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Says how far a task is.
+    "runtime/task.progress" TaskProgress(api::work::TaskProgressParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";
+    /// Lets a task rest; the run that works on it is asked to end.
+    "runtime/task.pause" TaskPause(api::work::TaskChangeParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Lets a task go on that rests, by a further run if one is needed.
+    "runtime/task.resume" TaskResume(api::work::TaskChangeParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Has a task and its parts ended: first the intent, then whatever works on them.
+    "runtime/task.cancel" TaskCancel(api::work::TaskChangeParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Begins a further run of a task that failed, was too slow, or is lost.
+    "runtime/task.retry" TaskRetry(api::work::TaskChangeParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Says that a task is done, and what of what must be true is.
+    "runtime/task.complete" TaskComplete(api::work::TaskCompleteParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, Fenced, StorageFull], "0.6";
+    /// Says that a task failed.
+    "runtime/task.fail" TaskFail(api::work::TaskFailParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, Fenced, StorageFull], "0.6";
+    /// Puts a task away that is over.
+    "runtime/task.archive" TaskArchive(api::work::TaskChangeParams) -> api::work::TaskView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, StorageFull], "0.6";
+    /// Shows a task with its edges and runs.
+    "runtime/task.get" TaskGet(api::work::TaskParams) -> api::work::TaskDetail,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Lists tasks.
+    "runtime/task.list" TaskList(api::work::TaskListParams) -> api::work::TaskListResult,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Shows how the tasks of a graph are joined.
+    "runtime/task.graph" TaskGraph(api::work::TaskGraphParams) -> api::work::TaskGraphResult,
+        Read, Anyone, Read, Safe, [NotFound, TooLarge], "0.6";
+    /// Joins a task to another one, or to what an address names.
+    "runtime/task.link" TaskLink(api::work::TaskEdgeParams) -> api::work::EdgeView,
+        Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, Conflict, StorageFull], "0.6";
+    /// Parts a task from another one, or from what an address names.
+    "runtime/task.unlink" TaskUnlink(api::work::TaskEdgeParams) -> api::work::EdgeView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, StorageFull], "0.6";
+    /// Shows a run.
+    "runtime/run.get" RunGet(api::work::RunParams) -> api::work::RunView,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Lists runs.
+    "runtime/run.list" RunList(api::work::RunListParams) -> api::work::RunListResult,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Has a run ended; its task has failed then, and may be tried again.
+    "runtime/run.cancel" RunCancel(api::work::RunCancelParams) -> api::work::RunView,
+        Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, StorageFull], "0.6";
+
     /// Lists schedules.
     "runtime/schedule.list" ScheduleList(api::schedule::ListParams) -> api::schedule::ListResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.2";

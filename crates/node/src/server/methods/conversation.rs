@@ -12,11 +12,11 @@ pub(in crate::server) mod threads;
 pub(in crate::server) mod turns;
 mod view;
 
-use edgeplane_store::{Reader, ThreadRow};
+use edgeplane_store::{MessageRow, Reader, ThreadRow};
 use edgeplane_types::{AgentId, ErrorName, Fact, ThreadId};
 use edgeplane_wire::{
     api::conversation::{
-        LABEL_KEY_BYTES_MAX, LABELS_MAX, LIST_MAX, Labels, REASON_BYTES_MAX, TITLE_BYTES_MAX,
+        LABEL_KEY_BYTES_MAX, LABELS_MAX, LIST_MAX, Labels, REASON_BYTES_MAX, TITLE_BYTES_MAX, turn::TurnView,
     },
     rpc::RpcError,
 };
@@ -25,16 +25,22 @@ use super::{Session, agent, check_owner, terminals::agent_id};
 use crate::{
     agent::{AgentHandle, Command, Deciding},
     record::{Origin, Record},
+    shared::Shared,
 };
 
+/// The turn that a message is, as the record alone says it.
+pub(crate) fn turn_of_message(shared: &Shared, row: &MessageRow) -> Result<TurnView, RpcError> {
+    turns::recorded(shared, row)
+}
+
 /// How many entries of a list somebody wants.
-fn rows(limit: u32) -> usize {
+pub(super) fn rows(limit: u32) -> usize {
     usize::try_from(limit.clamp(1, LIST_MAX)).unwrap_or(1)
 }
 
 /// Whether an id that a caller chose is one of ours: a UUID of version 7. What the node itself tells programs by other
 /// ids than of messages has other versions, so that nobody's turn can stand in the way of it.
-fn check_chosen(bytes: &[u8; 16], what: &str) -> Result<(), RpcError> {
+pub(super) fn check_chosen(bytes: &[u8; 16], what: &str) -> Result<(), RpcError> {
     let [_, _, _, _, _, _, version, _, variant, ..] = bytes;
     if version >> 4 == 7 && variant >> 6 == 2 {
         return Ok(());
@@ -43,7 +49,7 @@ fn check_chosen(bytes: &[u8; 16], what: &str) -> Result<(), RpcError> {
 }
 
 /// A title as it is kept: on one line, with nothing that acts on a terminal; none if it is empty.
-fn checked_title(title: Option<&str>) -> Result<Option<String>, RpcError> {
+pub(super) fn checked_title(title: Option<&str>) -> Result<Option<String>, RpcError> {
     let Some(title) = title else { return Ok(None) };
     if title.len() > TITLE_BYTES_MAX {
         let what = format!("a title has at most {TITLE_BYTES_MAX} bytes");
@@ -53,7 +59,7 @@ fn checked_title(title: Option<&str>) -> Result<Option<String>, RpcError> {
     Ok(Some(shown).filter(|title| !title.trim().is_empty()))
 }
 
-fn checked_labels(labels: &Labels) -> Result<(), RpcError> {
+pub(super) fn checked_labels(labels: &Labels) -> Result<(), RpcError> {
     let is_key = |key: &String| {
         let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
         !key.is_empty() && key.len() <= LABEL_KEY_BYTES_MAX && key.chars().all(known)
@@ -68,7 +74,7 @@ fn checked_labels(labels: &Labels) -> Result<(), RpcError> {
 }
 
 /// A reason as it is kept: on one line.
-fn checked_reason(reason: Option<&str>, otherwise: &str) -> Result<String, RpcError> {
+pub(super) fn checked_reason(reason: Option<&str>, otherwise: &str) -> Result<String, RpcError> {
     let reason = reason.unwrap_or(otherwise);
     if reason.len() > REASON_BYTES_MAX {
         let what = format!("a reason has at most {REASON_BYTES_MAX} bytes");
@@ -146,7 +152,7 @@ async fn decide(
 }
 
 /// What a page ends with, if there may be more.
-fn next_of<T>(found: &[T], rows: usize, cursor: impl Fn(&T) -> u64) -> Option<u64> {
+pub(super) fn next_of<T>(found: &[T], rows: usize, cursor: impl Fn(&T) -> u64) -> Option<u64> {
     if found.len() < rows { None } else { found.last().map(cursor) }
 }
 

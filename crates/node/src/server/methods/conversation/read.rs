@@ -59,7 +59,7 @@ pub(in crate::server) async fn read(
     params: ThreadParams,
 ) -> Result<ThreadReadResult, RpcError> {
     let thread = thread_of(session, params.thread_id, params.agent.as_deref())?;
-    let seen = Seen::of(session, thread.agent)?;
+    let seen = Seen::of(&session.shared, thread.agent)?;
     session
         .shared
         .record
@@ -137,7 +137,7 @@ pub(in crate::server) async fn resume(
     params: ThreadParams,
 ) -> Result<ThreadResumeResult, RpcError> {
     let thread = thread_of(session, params.thread_id, params.agent.as_deref())?;
-    let seen = Seen::of(session, thread.agent)?;
+    let seen = Seen::of(&session.shared, thread.agent)?;
     session
         .shared
         .record

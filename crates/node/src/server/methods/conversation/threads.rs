@@ -32,7 +32,7 @@ const LOOKED_AT_MAX: usize = 500;
 /// A thread as it is now.
 pub(super) fn one(session: &Session, id: ThreadId) -> Result<ThreadView, RpcError> {
     let row = thread(session, id)?;
-    let seen = Seen::of(session, row.agent)?;
+    let seen = Seen::of(&session.shared, row.agent)?;
     session.shared.record.look_up(|reader| view::thread(reader, &seen, row))
 }
 
@@ -126,7 +126,7 @@ async fn make(session: &Session, handle: &AgentHandle, wanted: ThreadToMake) -> 
 
 pub(in crate::server) fn get(session: &Session, params: &ThreadParams) -> Result<ThreadView, RpcError> {
     let row = thread_of(session, params.thread_id, params.agent.as_deref())?;
-    let seen = Seen::of(session, row.agent)?;
+    let seen = Seen::of(&session.shared, row.agent)?;
     session.shared.record.look_up(|reader| view::thread(reader, &seen, row))
 }
 
@@ -149,7 +149,7 @@ pub(in crate::server) async fn list(
     let next = next_of(&found, rows, |row| row.created_pos);
     let mut items = Vec::with_capacity(found.len());
     for row in found {
-        let seen = Seen::of(session, row.agent)?;
+        let seen = Seen::of(&session.shared, row.agent)?;
         items.push(session.shared.record.look_up(|reader| view::thread(reader, &seen, row))?);
     }
     Ok(ThreadListResult { items, next })
@@ -197,7 +197,7 @@ pub(in crate::server) async fn archive(
     let (row, handle) = own(session, params.thread_id)?;
     let reason = checked_reason(params.reason.as_deref(), "somebody asked for it")?;
     let (id, if_version) = (row.id, params.if_version);
-    let seen = Seen::of(session, row.agent)?;
+    let seen = Seen::of(&session.shared, row.agent)?;
     decide(session, &handle, false, move |reader| {
         let read = |error: ReadError| unavailable(&error);
         let Some(row) = reader.thread(&id).map_err(read)? else { return Ok(Vec::new()) };

@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use edgeplane_store::{MessageRow, Order, TurnsOf};
-use edgeplane_types::{DeliveryMode, ErrorName, Ingress, MessageId, ThreadId, TurnId, fact::ThreadCreated};
+use edgeplane_types::{
+    AgentId, DeliveryMode, ErrorName, Ingress, MessageId, ThreadId, TurnId, fact::ThreadCreated,
+};
 use edgeplane_wire::{
     api::{
         conversation::turn::{
@@ -27,6 +29,7 @@ use crate::{
     admission::{self, Saying},
     agent::{AgentHandle, Begun, Command, ToBegin, TurnRequest, message_of, turn_of, turns_of},
     record::Origin,
+    shared::Shared,
 };
 
 /// Where a turn is to begin.
@@ -153,13 +156,26 @@ fn own_row(session: &Session, turn: TurnId) -> Result<MessageRow, RpcError> {
 }
 
 pub(super) fn shown(session: &Session, row: &MessageRow) -> Result<TurnView, RpcError> {
-    let mut seen = Seen::of(session, row.envelope.target)?;
+    shown_as(&session.shared, row, Seen::of)
+}
+
+/// The turn that a message is, as the record alone says it.
+pub(super) fn recorded(shared: &Shared, row: &MessageRow) -> Result<TurnView, RpcError> {
+    shown_as(shared, row, Seen::recorded)
+}
+
+fn shown_as(
+    shared: &Shared,
+    row: &MessageRow,
+    see: fn(&Shared, AgentId) -> Result<Seen, RpcError>,
+) -> Result<TurnView, RpcError> {
+    let mut seen = see(shared, row.envelope.target)?;
     if row.addressed != row.envelope.target {
         // A replica has it; the thread is the set's.
-        let set = Seen::of(session, row.addressed)?;
+        let set = see(shared, row.addressed)?;
         seen = Seen { main: set.main, ..seen };
     }
-    session.shared.record.look_up(|reader| view::turn(reader, &seen, row))
+    shared.record.look_up(|reader| view::turn(reader, &seen, row))
 }
 
 pub(in crate::server) async fn steer(
@@ -216,7 +232,7 @@ pub(in crate::server) fn get(session: &Session, params: &TurnParams) -> Result<T
         return Err(RpcError::new(ErrorName::NotFound, format!("no turn {turn}")));
     };
     check_owner(session, id)?;
-    let seen = Seen::of(session, id)?;
+    let seen = Seen::of(&session.shared, id)?;
     let end = End::of(&committed);
     let end = end.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no turn {turn}")))?;
     Ok(view::turn_by_itself(&seen, turn, end))

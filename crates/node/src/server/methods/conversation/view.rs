@@ -14,8 +14,10 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use super::Session;
-use crate::agent::{AgentHandle, turn_of};
+use crate::{
+    agent::{AgentHandle, turn_of},
+    shared::Shared,
+};
 
 /// Open turns that are looked at.
 const OPEN_MAX: usize = 64;
@@ -37,26 +39,32 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(session: &Session, id: AgentId) -> Result<Self, RpcError> {
-        let row = session.shared.record.look_up(|reader| reader.agent_by_id(&id))?;
+    /// As it is now, which the record may not say yet.
+    pub(super) fn of(shared: &Shared, id: AgentId) -> Result<Self, RpcError> {
+        let mut seen = Self::recorded(shared, id)?;
+        if let Some(handle) = &seen.handle {
+            let summary = handle.summary.borrow().clone();
+            (seen.phase, seen.epoch) = (summary.phase, summary.epoch);
+        }
+        let is_well =
+            matches!(seen.phase, Phase::Running | Phase::Starting | Phase::Declared | Phase::Hibernated);
+        seen.reason = seen.reason.filter(|_| !is_well);
+        Ok(seen)
+    }
+
+    /// As the record says, and nothing else: whoever follows the record sees it change with the events.
+    pub(super) fn recorded(shared: &Shared, id: AgentId) -> Result<Self, RpcError> {
+        let row = shared.record.look_up(|reader| reader.agent_by_id(&id))?;
         let row = row.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no agent {id}")))?;
-        let handle = session.shared.agent_by_id(id);
-        let (phase, epoch) = match &handle {
-            Some(handle) => {
-                let summary = handle.summary.borrow();
-                (summary.phase, summary.epoch)
-            }
-            None => (row.phase, row.epoch),
-        };
-        let is_well = matches!(phase, Phase::Running | Phase::Starting | Phase::Declared | Phase::Hibernated);
+        let handle = shared.agent_by_id(id);
         Ok(Self {
             id,
             name: row.name,
             main: ThreadId::from_bytes(*row.session_id.as_bytes()),
-            phase,
-            epoch,
+            phase: row.phase,
+            epoch: row.epoch,
             continuity: row.continuity.unwrap_or(Continuity::None),
-            reason: row.last_reason.filter(|_| !is_well),
+            reason: row.last_reason,
             ends_turns: handle.as_ref().is_none_or(|handle| handle.profile().ends_turns),
             handle,
         })

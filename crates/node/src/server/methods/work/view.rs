@@ -1,0 +1,256 @@
+//! Tasks, graphs and runs as they are shown.
+
+use edgeplane_store::{EdgeRow, ReadError, Reader, RunRow, StoredBody, TaskFilter, TaskRow, TaskStory};
+use edgeplane_types::{AgentId, ErrorName, RunId, SafeLabel, TaskId, TurnId, fact::Actor};
+use edgeplane_wire::{
+    api::work::{
+        CriterionView, EdgeView, GRAPH_TASKS_MAX, RunListParams, RunListResult, RunParams, RunView, TaskArc,
+        TaskDetail, TaskGraphParams, TaskGraphResult, TaskListParams, TaskListResult, TaskNode, TaskParams,
+        TaskProgressView, TaskView,
+    },
+    rpc::RpcError,
+};
+
+use super::{
+    super::{
+        conversation::{next_of, rows},
+        terminals::agent_id,
+    },
+    Session, none, seen,
+};
+
+/// Runs of one task that are shown with it.
+const RUNS_SHOWN: usize = 500;
+
+pub(super) fn view(session: &Session, id: TaskId) -> Result<TaskView, RpcError> {
+    let found = session
+        .shared
+        .record
+        .look_up(|reader| reader.task_story(&id)?.map(|story| shown(reader, story)).transpose())?;
+    found.ok_or_else(|| none(id))
+}
+
+fn name_of(reader: &Reader, id: &AgentId) -> Result<String, ReadError> {
+    Ok(reader.agent_by_id(id)?.map_or_else(|| id.to_string(), |agent| agent.name.to_string()))
+}
+
+fn creator(by: &Actor) -> SafeLabel {
+    match by {
+        Actor::Operator { name, user_id } | Actor::Service { name, user_id } => {
+            user_id.clone().unwrap_or_else(|| name.clone())
+        }
+        Actor::Agent { name, .. } | Actor::Unproven { name } => name.clone(),
+        Actor::Node { rule } => rule.clone(),
+    }
+}
+
+fn shown(reader: &Reader, story: TaskStory) -> Result<TaskView, ReadError> {
+    let TaskStory { row, created, by, created_at, plan, moved, moved_at, progress, cancelled } = story;
+    let said: Vec<u32> = progress.as_ref().map(|(progress, _)| progress.accepted.clone()).unwrap_or_default();
+    let acceptance = (0u32..)
+        .zip(plan.acceptance)
+        .map(|(number, text)| CriterionView { text, is_true: said.contains(&number) })
+        .collect();
+    let progress = progress.map(|(progress, at)| TaskProgressView {
+        run_id: progress.run_id,
+        phase: progress.phase,
+        done: progress.done,
+        total: progress.total,
+        note: progress.note,
+        at,
+    });
+    Ok(TaskView {
+        task_id: row.id,
+        root_id: row.root,
+        parent_id: row.parent,
+        title: plan.title,
+        state: row.state,
+        reason: moved.map(|moved| moved.reason).filter(|reason| !reason.is_empty()),
+        agent: plan.assignee.as_ref().map(|id| name_of(reader, id)).transpose()?,
+        agent_id: plan.assignee,
+        thread_id: plan.thread,
+        kind: created.kind,
+        visibility: created.visibility,
+        priority: plan.priority,
+        labels: plan.labels,
+        acceptance,
+        limits: plan.limits,
+        attempts: row.attempts,
+        attempts_max: plan.attempts_max,
+        progress,
+        run_id: reader.live_run(&row.id)?.map(|run| run.id),
+        cancelled_because: cancelled,
+        authority: created.authority,
+        created_by: creator(&by),
+        created_at,
+        moved_at,
+        version: row.version,
+    })
+}
+
+fn shown_edge(row: EdgeRow) -> EdgeView {
+    EdgeView { task_id: row.task, kind: row.kind, to: row.to, uri: row.uri }
+}
+
+fn shown_run(reader: &Reader, row: RunRow) -> Result<RunView, ReadError> {
+    let agent = name_of(reader, &row.started.agent_id)?;
+    let (ended, ended_at) = row.ended.unzip();
+    Ok(RunView {
+        run_id: row.id,
+        task_id: row.started.task_id,
+        turn_id: TurnId::from_bytes(*row.id.as_bytes()),
+        attempt: row.started.attempt,
+        agent,
+        agent_id: row.started.agent_id,
+        state: row.state,
+        output_id: ended.as_ref().and_then(|ended| ended.output_id),
+        reason: ended.map_or(row.started.reason, |ended| ended.reason),
+        limits: row.started.limits,
+        started_at: row.started_at,
+        begun_at: row.begun_at,
+        ended_at,
+    })
+}
+
+pub(in crate::server) async fn get(session: &Session, params: TaskParams) -> Result<TaskDetail, RpcError> {
+    let id = seen(session, params.task_id)?.id;
+    let found = session
+        .shared
+        .record
+        .read(move |reader| {
+            reader.at_one_moment(|reader| {
+                let Some(story) = reader.task_story(&id)? else { return Ok(None) };
+                let objective = match story.plan.objective_digest.parse() {
+                    Ok(digest) => match reader.body(&digest)? {
+                        Some(StoredBody::Bytes(bytes)) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+                        Some(StoredBody::Erased { .. }) | None => None,
+                    },
+                    Err(_) => None,
+                };
+                let edges = reader.task_edges(&id)?.into_iter().map(shown_edge).collect();
+                let runs = reader.runs((Some(&id), None), false, RUNS_SHOWN, 0)?;
+                let runs = runs.into_iter().map(|run| shown_run(reader, run)).collect::<Result<_, _>>()?;
+                Ok(Some(TaskDetail { task: shown(reader, story)?, objective, edges, runs }))
+            })
+        })
+        .await?;
+    found.ok_or_else(|| none(id))
+}
+
+pub(in crate::server) async fn list(
+    session: &Session,
+    params: TaskListParams,
+) -> Result<TaskListResult, RpcError> {
+    let assignee = params.agent.as_deref().map(|name| agent_id(session, name)).transpose()?;
+    let filter = TaskFilter {
+        root: params.root_id,
+        parent: params.parent_id,
+        assignee,
+        state: params.state,
+        all: params.all,
+        concerns: mine(session)?,
+    };
+    let (rows, cursor) = (rows(params.limit), params.cursor);
+    let (items, next) = session
+        .shared
+        .record
+        .read(move |reader| {
+            let found = reader.tasks(&filter, rows, cursor)?;
+            let next = next_of(&found, rows, |row| row.pos);
+            let mut items = Vec::with_capacity(found.len());
+            for row in found {
+                if let Some(story) = reader.task_story(&row.id)? {
+                    items.push(shown(reader, story)?);
+                }
+            }
+            Ok((items, next))
+        })
+        .await?;
+    Ok(TaskListResult { items, next })
+}
+
+/// The agent whose tasks a caller sees alone; operators see all.
+fn mine(session: &Session) -> Result<Option<AgentId>, RpcError> {
+    if session.caller.is_operator() {
+        return Ok(None);
+    }
+    let own = session.caller.agent.as_ref().map(|agent| agent.id);
+    own.filter(|id| session.caller.is_agent(*id)).map(Some).ok_or_else(|| {
+        let who = &session.caller.principal;
+        let what = format!("`{who}` has no tasks: rule creator-or-operator");
+        RpcError::new(ErrorName::PermissionDenied, what)
+    })
+}
+
+pub(in crate::server) async fn graph(
+    session: &Session,
+    params: TaskGraphParams,
+) -> Result<TaskGraphResult, RpcError> {
+    let row = seen(session, params.task_id)?;
+    let root = row.root;
+    seen(session, root)?;
+    let most = params.tasks_max.clamp(1, GRAPH_TASKS_MAX);
+    let rows = usize::try_from(most).unwrap_or(1);
+    let found = session.shared.record.read(move |reader| reader.task_graph(&root, rows)).await?;
+    let found = found.ok_or_else(|| {
+        let what = format!("the graph of task {root} has more than {most} tasks");
+        RpcError::new(ErrorName::TooLarge, what).hint("list its tasks by `parent_id`")
+    })?;
+    let place_of: std::collections::HashMap<TaskId, u32> =
+        found.tasks.iter().map(|row| row.id).zip(0u32..).collect();
+    let place = |id: TaskId| place_of.get(&id).copied();
+    let edges = found.edges.into_iter().filter_map(|edge| {
+        let to = edge.to.and_then(place);
+        let away = edge.to.filter(|_| to.is_none()).map(|id| id.to_string()).or(edge.uri);
+        Some(TaskArc { from: place(edge.task)?, kind: edge.kind, to, away })
+    });
+    let edges = edges.collect();
+    let node = |row: TaskRow| TaskNode {
+        task_id: row.id,
+        parent: row.parent.and_then(place),
+        title: row.title,
+        state: row.state,
+        attempts: row.attempts,
+    };
+    Ok(TaskGraphResult { root_id: root, tasks: found.tasks.into_iter().map(node).collect(), edges })
+}
+
+pub(super) fn seen_run(session: &Session, id: RunId) -> Result<RunRow, RpcError> {
+    let none = || RpcError::new(ErrorName::NotFound, format!("no run {id}"));
+    let row = session.shared.record.look_up(|reader| reader.run(&id))?.ok_or_else(none)?;
+    seen(session, row.started.task_id).map_err(|_hidden| none())?;
+    Ok(row)
+}
+
+pub(in crate::server) fn run_get(session: &Session, params: &RunParams) -> Result<RunView, RpcError> {
+    let row = seen_run(session, params.run_id)?;
+    session.shared.record.look_up(|reader| shown_run(reader, row))
+}
+
+pub(in crate::server) async fn run_list(
+    session: &Session,
+    params: RunListParams,
+) -> Result<RunListResult, RpcError> {
+    let agent = params.agent.as_deref().map(|name| agent_id(session, name)).transpose()?;
+    if let Some(id) = params.task_id {
+        seen(session, id)?;
+    }
+    // Of runs an agent sees those that it does itself, unless it names a task of its own.
+    let agent = match (mine(session)?, params.task_id) {
+        (Some(own), None) => Some(own),
+        _ => agent,
+    };
+    let (rows, cursor, live) = (rows(params.limit), params.cursor, params.live);
+    let task = params.task_id;
+    let (items, next) = session
+        .shared
+        .record
+        .read(move |reader| {
+            let found = reader.runs((task.as_ref(), agent.as_ref()), live, rows, cursor)?;
+            let next = next_of(&found, rows, |row| row.pos);
+            let items = found.into_iter().map(|row| shown_run(reader, row)).collect::<Result<_, _>>()?;
+            Ok((items, next))
+        })
+        .await?;
+    Ok(RunListResult { items, next })
+}
