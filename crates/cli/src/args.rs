@@ -95,6 +95,8 @@ pub(crate) enum Command {
     Message(Box<command::message::MessageArgs>),
     Turn(Box<command::turn::TurnArgs>),
     Thread(Box<command::thread::ThreadArgs>),
+    Task(Box<command::task::TaskArgs>),
+    Run(Box<command::task::RunArgs>),
     Queue(command::queue::QueueArgs),
     Output(command::output_of::OutputArgs),
     Attach(command::attach::AttachArgs),

@@ -39,6 +39,7 @@ pub(crate) mod snapshot;
 pub(crate) mod spread;
 pub(crate) mod stdio;
 pub(crate) mod tap;
+pub(crate) mod task;
 pub(crate) mod thread;
 pub(crate) mod token;
 pub(crate) mod trace;
@@ -114,6 +115,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Message(args) => message::run(*args, context),
         Command::Turn(args) => turn::run(*args, context),
         Command::Thread(args) => thread::run(*args, context),
+        Command::Task(args) => task::run(*args, context),
+        Command::Run(args) => task::run_runs(*args, context),
         Command::Queue(args) => queue::run(&args, context),
         Command::Output(args) => output_of::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),

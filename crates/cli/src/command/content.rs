@@ -53,6 +53,16 @@ pub(crate) struct Content {
     json: Option<String>,
 }
 
+/// The text in a file; `-` is standard input.
+pub(crate) fn text_of(file: PathBuf) -> anyhow::Result<String> {
+    let parts = Content { content: None, file: Some(file), stdin: false, json: None }.parts()?;
+    let text = parts.into_iter().find_map(|part| match part {
+        Part::Text { text } => Some(text),
+        Part::Data { .. } | Part::Reference { .. } => None,
+    });
+    Ok(text.unwrap_or_default())
+}
+
 /// Words of ours as the values of a flag.
 pub(crate) fn words<T: Clone + Send + Sync + 'static>(
     all: &'static [&'static str],
