@@ -13,8 +13,7 @@ use edgeplane_types::{RunState, TaskId, TaskState};
 use edgeplane_wire::api::work::{EdgeView, TaskGraphResult};
 use serde_json::json;
 use stage::{
-    allow, arm, call, change, detail, given, only_run, refused, task, try_call, view, wait_for, wait_given,
-    worker,
+    allow, arm, call, change, detail, given, only_run, refused, task, try_call, view, wait_for, worker,
 };
 
 /// Proves WORK-003, WORK-004.
@@ -138,7 +137,7 @@ fn program_that_fails_or_dies_is_tried_again_as_often_as_the_task_says() {
 fn cancelled_task_ends_with_all_its_parts_and_takes_no_further_ones() {
     let node = Node::start();
     worker(&node, "alpha", "");
-    let root = task(&node, None, "all of it", &json!({}));
+    let root = task(&node, None, "all of it", &json!({ "start": false }));
     let part = |work: &str, more: serde_json::Value| {
         let mut all = json!({ "parent_id": root });
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -149,6 +148,7 @@ fn cancelled_task_ends_with_all_its_parts_and_takes_no_further_ones() {
     let blocked = part("say never", json!({ "depends_on": [running] }));
     let draft = part("say never", json!({ "start": false }));
     let done = part("say x", json!({ "start": false }));
+    change(&node, "start", root);
     call(&node, "runtime/task.start", json!({ "task_id": done }));
     call(&node, "runtime/task.complete", json!({ "task_id": done }));
     wait_for(&node, running, TaskState::Running);
@@ -163,6 +163,47 @@ fn cancelled_task_ends_with_all_its_parts_and_takes_no_further_ones() {
     assert_eq!(refused, "invalid_state");
     assert_eq!(only_run(&detail(&node, running)).state, RunState::Cancelled);
     assert_eq!(only_run(&detail(&node, waiting)).state, RunState::Cancelled);
+    node.verify();
+}
+
+/// Proves WORK-015.
+#[test]
+fn what_is_made_of_parts_is_begun_with_them_and_done_when_somebody_knows_that_they_are_all() {
+    let node = Node::start();
+    worker(&node, "alpha", "");
+    let whole = task(&node, None, "all", &json!({ "start": false }));
+    let part = |of: TaskId, work: &str| task(&node, Some("alpha"), work, &json!({ "parent_id": of }));
+    let first = part(whole, "say 1");
+    let waits = wait_for(&node, first, TaskState::Blocked);
+    assert!(waits.task.reason.unwrap().ends_with("which is not begun"));
+    let second = part(whole, "gate go 2");
+    change(&node, "start", whole);
+    wait_for(&node, first, TaskState::Completed);
+    assert_eq!(wait_for(&node, whole, TaskState::Running).task.reason.unwrap(), "one of its parts is begun");
+    allow(&node, "go");
+    wait_for(&node, second, TaskState::Completed);
+    wait_for(&node, whole, TaskState::Completed);
+    // Of what was begun before its parts were known, nobody knows whether they are all.
+    let open = task(&node, None, "all", &json!({}));
+    part(open, "say 1");
+    assert!(
+        wait_for(&node, open, TaskState::WaitingInput).task.reason.unwrap().contains("somebody has to say")
+    );
+    let further = part(open, "gate on 2");
+    wait_for(&node, open, TaskState::Running);
+    let early = refused(&node, "runtime/task.complete", json!({ "task_id": open }));
+    assert_eq!(early, "invalid_state", "a part of it is under way");
+    allow(&node, "on");
+    wait_for(&node, further, TaskState::Completed);
+    wait_for(&node, open, TaskState::WaitingInput);
+    assert_eq!(change(&node, "complete", open).state, TaskState::Completed);
+    // A part that fails lets the whole fail.
+    let whole = task(&node, None, "all", &json!({ "start": false }));
+    part(whole, "fail no");
+    part(whole, "say 2");
+    change(&node, "start", whole);
+    let failed = wait_for(&node, whole, TaskState::Failed);
+    assert_eq!(failed.task.reason.unwrap(), "1 of its 2 parts are not completed");
     node.verify();
 }
 
@@ -276,12 +317,13 @@ fn daemon_that_dies_on_the_way_to_a_run_begins_it_once() {
 fn what_runs_and_what_waits_outlives_the_daemon() {
     let mut node = Node::start();
     worker(&node, "alpha", "");
-    let root = task(&node, None, "all", &json!({}));
+    let root = task(&node, None, "all", &json!({ "start": false }));
     let first = task(&node, Some("alpha"), "gate go 1", &json!({ "parent_id": root }));
     let second = task(&node, Some("alpha"), "say 2", &json!({ "parent_id": root, "depends_on": [first] }));
     let slow = json!({ "limits": { "wall_ms": 700 } });
     let slow = task(&node, Some("alpha"), "hold", &slow);
-    wait_given(&node, "alpha", 1);
+    change(&node, "start", root);
+    wait_for(&node, first, TaskState::Running);
     wait_for(&node, second, TaskState::Blocked);
     node.kill_daemon();
     allow(&node, "go");

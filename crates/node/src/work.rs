@@ -122,8 +122,8 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
     take_up(&shared).await;
     loop {
         let pending = shared.work.take();
-        // The youngest first: of what is to end, it is the one that is not begun yet.
-        for task in pending.tasks.into_iter().rev() {
+        // The oldest first: it is begun first, too.
+        for task in pending.tasks {
             settled(&shared, task).await;
         }
         for run in pending.runs {

@@ -48,7 +48,7 @@ pub use row::{
     ActionRow, AgentFilter, AgentRow, CallRow, CommandRow, CommandStory, DeliveryRow, EdgeRow, EpochRow,
     GapRow, GraphRows, Hold, InterruptRow, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow,
     Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, RunRow, ScheduleRow,
-    SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory, ThreadRow, TokenRow,
-    VoteRow, Waiting, WaitingRow, WaitingTotals,
+    SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory, TaskTally, ThreadRow,
+    TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

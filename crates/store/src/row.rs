@@ -20,7 +20,7 @@ pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution,
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use overrides::{Hold, Lift, OverrideRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
-pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory};
+pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally};
 pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
 
 /// A command that was run inside an agent.

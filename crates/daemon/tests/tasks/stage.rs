@@ -1,10 +1,7 @@
 //! The stage of these tests: agents that end their turns as a task says, and short words for calls.
 
 use edgeplane_os::failpoint;
-use edgeplane_testkit::{
-    Node, native,
-    wait::{eventually, eventually_some},
-};
+use edgeplane_testkit::{Node, native, wait::eventually_some};
 use edgeplane_types::{TaskId, TaskState};
 use edgeplane_wire::{
     api::work::{RunView, TaskDetail, TaskView},
@@ -129,10 +126,6 @@ pub(crate) fn wait_for(node: &Node, id: TaskId, state: TaskState) -> TaskDetail 
 pub(crate) fn only_run(detail: &TaskDetail) -> RunView {
     assert_eq!(detail.runs.len(), 1, "{:?}", detail.runs);
     detail.runs[0].clone()
-}
-
-pub(crate) fn wait_given(node: &Node, name: &str, count: usize) {
-    eventually("the worker has its messages", || given(node, name).len() >= count);
 }
 
 pub(crate) fn allow(node: &Node, file: &str) {

@@ -128,6 +128,11 @@ pub(super) fn concern(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcErro
     let around = shared.record.look_up(|reader| {
         let mut around: Vec<TaskId> = reader.task_dependents(&row.id)?.iter().map(|row| row.id).collect();
         around.extend(row.parent);
+        let rests = matches!(row.state, TaskState::Draft | TaskState::Accepted | TaskState::Paused);
+        if rests {
+            // What it is made of may wait for it.
+            around.extend(reader.task_parts(&row.id)?.iter().map(|part| part.id));
+        }
         Ok(around)
     });
     shared.work.settle([row.id]);

@@ -26,9 +26,7 @@ pub(super) async fn settle(shared: &Arc<Shared>, id: TaskId) -> Result<(), RpcEr
     let Some(row) = shared.record.look_up(|reader| reader.task(&id))? else { return Ok(()) };
     match row.state {
         S::Queued | S::Retrying => {
-            let waits_for = shared.record.look_up(|reader| reader.task_waits_for(&id))?;
-            if let Some(other) = waits_for.filter(|_| row.state == S::Queued) {
-                let why = format!("it depends on task {}, which is {}", other.id, other.state);
+            if let Some(why) = waits_for(shared, &row)?.filter(|_| row.state == S::Queued) {
                 return move_on(shared, &row, Input::Block, why).await;
             }
             if row.assignee.is_some() {
@@ -37,12 +35,12 @@ pub(super) async fn settle(shared: &Arc<Shared>, id: TaskId) -> Result<(), RpcEr
             by_its_parts(shared, &row).await
         }
         S::Blocked => {
-            if shared.record.look_up(|reader| reader.task_waits_for(&id))?.is_none() {
-                return move_on(shared, &row, Input::Unblock, "what it depends on is completed").await;
+            if waits_for(shared, &row)?.is_none() {
+                return move_on(shared, &row, Input::Unblock, "nothing that it waits for is left").await;
             }
             Ok(())
         }
-        S::Running if row.assignee.is_none() => by_its_parts(shared, &row).await,
+        S::Running | S::WaitingInput if row.assignee.is_none() => by_its_parts(shared, &row).await,
         S::Paused => {
             drop(held);
             run::end_live(shared, &row, "its task is to rest").await
@@ -55,6 +53,10 @@ pub(super) async fn settle(shared: &Arc<Shared>, id: TaskId) -> Result<(), RpcEr
                 return move_on(shared, &row, Input::Gone, "nothing works on it any more").await;
             }
             drop(held);
+            // The youngest first: it waits behind the older ones, and is not to begin when they end.
+            for part in open.iter().rev().filter(|part| !part.state.is_over()) {
+                run::end_live(shared, part, "its task is cancelled").await?;
+            }
             run::end_live(shared, &row, "its task is cancelled").await
         }
         S::Draft
@@ -85,32 +87,55 @@ pub(super) async fn move_on(
     apply(shared, row, change, &Origin::node(RULE)).await
 }
 
-/// A task that is nobody's own work is begun with the first of its parts, and ends when they have ended.
+/// What a task that is to be begun waits for, in words: another one, or that what it is a part of is begun.
+fn waits_for(shared: &Shared, row: &TaskRow) -> Result<Option<String>, RpcError> {
+    shared.record.look_up(|reader| {
+        if let Some(other) = reader.task_waits_for(&row.id)? {
+            return Ok(Some(format!("it depends on task {}", other.id)));
+        }
+        let Some(parent) = row.parent else { return Ok(None) };
+        let parent = reader.task(&parent)?;
+        let rests = |state| matches!(state, TaskState::Draft | TaskState::Accepted | TaskState::Paused);
+        Ok(parent
+            .filter(|parent| rests(parent.state))
+            .map(|parent| format!("it is a part of task {}, which is not begun", parent.id)))
+    })
+}
+
+/// A task that is nobody's own work is begun with the first of its parts. One that was a draft while its parts were
+/// written down ends when they have; of any other one nobody knows whether that were all, and somebody has to say it.
 async fn by_its_parts(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcError> {
-    let parts = shared.record.look_up(|reader| reader.task_parts(&row.id))?;
-    let is_begun = |part: &TaskRow| part.attempts > 0 || part.state.is_over();
-    if parts.is_empty() || !parts.iter().any(is_begun) {
+    let parts = shared.record.look_up(|reader| reader.task_tally(&row.id))?;
+    if parts.all == 0 || parts.begun == 0 {
         return Ok(());
     }
     if row.state == TaskState::Queued {
         return move_on(shared, row, Input::Begin, "one of its parts is begun").await;
     }
-    if row.state != TaskState::Running || !parts.iter().all(|part| part.state.is_over()) {
+    if parts.over < parts.all {
+        return match row.state {
+            TaskState::WaitingInput => {
+                move_on(shared, row, Input::Continue, "there is more of it to be done").await
+            }
+            _ => Ok(()),
+        };
+    }
+    if row.state != TaskState::Running {
         return Ok(());
     }
-    let undone = parts.iter().filter(|part| !is_done(part)).count();
-    if undone > 0 {
-        let why = format!("{undone} of its {} parts are not completed", parts.len());
+    let Some(story) = shared.record.look_up(|reader| reader.task_story(&row.id))? else { return Ok(()) };
+    let is_whole = story.created.state == TaskState::Draft;
+    let undone = parts.all.saturating_sub(parts.done);
+    let why = match undone {
+        0 => format!("all of its {} parts are completed", parts.all),
+        undone => format!("{undone} of its {} parts are not completed", parts.all),
+    };
+    if undone > 0 && is_whole {
         return move_on(shared, row, Input::Ended(End::Failed { again: false }), why).await;
     }
-    let story = shared.record.look_up(|reader| reader.task_story(&row.id))?;
-    let accepted = story.is_some_and(|story| story.plan.acceptance.is_empty());
-    let why = format!("all of its {} parts are completed", parts.len());
+    let accepted = undone == 0 && is_whole && run::is_accepted(&story);
+    let why = if accepted { why } else { format!("{why}; somebody has to say whether it is done") };
     move_on(shared, row, Input::Ended(End::Done { accepted }), why).await
-}
-
-fn is_done(part: &TaskRow) -> bool {
-    matches!(part.state, TaskState::Completed | TaskState::Archived)
 }
 
 /// Has the parts of a task that is being ended ended too.

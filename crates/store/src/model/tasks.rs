@@ -32,7 +32,7 @@ pub(super) const DEFINITION: Definition = Definition {
             cancel_pos INTEGER
         ) STRICT;
         CREATE INDEX task_of_root ON task (root, pos);
-        CREATE INDEX task_of_parent ON task (parent, pos) WHERE parent IS NOT NULL;
+        CREATE INDEX task_of_parent ON task (parent, pos, is_over, state, attempts) WHERE parent IS NOT NULL;
         CREATE INDEX task_of_assignee ON task (assignee, pos) WHERE assignee IS NOT NULL;
         CREATE INDEX task_of_creator ON task (creator, pos) WHERE creator IS NOT NULL;
         CREATE INDEX task_open ON task (state, pos) WHERE is_over = 0;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
 use crate::{
-    row::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory},
+    row::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally},
     sqlite::{int, uint, word},
 };
 
@@ -259,6 +259,23 @@ impl Reader {
     pub fn task_parts(&self, id: &TaskId) -> Result<Vec<TaskRow>, ReadError> {
         let sql = format!("{TASKS} WHERE parent = ?1 ORDER BY pos");
         self.at_once(|conn| conn.prepare_cached(&sql)?.query_map([id.as_bytes()], task)?.collect())
+    }
+
+    /// How far the parts of a task are, in numbers.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn task_tally(&self, id: &TaskId) -> Result<TaskTally, ReadError> {
+        let sql = "SELECT count(*), coalesce(sum(is_over), 0),
+                coalesce(sum(state IN ('completed', 'archived')), 0),
+                coalesce(sum(is_over = 1 OR attempts > 0), 0)
+             FROM task WHERE parent = ?1";
+        self.at_once(|conn| {
+            conn.prepare_cached(sql)?.query_row([id.as_bytes()], |row| {
+                let (all, over, done, begun) = (uint(row, 0)?, uint(row, 1)?, uint(row, 2)?, uint(row, 3)?);
+                Ok(TaskTally { all, over, done, begun })
+            })
+        })
     }
 
     /// Whether edges of a kind lead from one task to another.

@@ -87,6 +87,19 @@ pub struct RunRow {
     pub ended: Option<(RunEnded, Timestamp)>,
 }
 
+/// How far the parts of a task are, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskTally {
+    /// Parts.
+    pub all: u64,
+    /// Those that are over.
+    pub over: u64,
+    /// Those that are completed, put away or not.
+    pub done: u64,
+    /// Those that were begun once, or are over.
+    pub begun: u64,
+}
+
 /// A part of a graph as a reader draws it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphRows {
