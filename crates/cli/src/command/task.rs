@@ -48,37 +48,54 @@ enum TaskCommand {
     /// Have a task begun that is a draft
     ///
     /// Waits for what it depends on, if that is not completed.
-    #[command(after_help = "EXAMPLES:\n  edgeplane task start tsk_01890000-0000-7000-8000-000000000002")]
+    #[command(after_help = "\
+EXAMPLES:
+  edgeplane task start tsk_01890000-0000-7000-8000-000000000002
+  edgeplane task start tsk_01890000-0000-7000-8000-000000000002 --reason \"it is time\"")]
     Start(ChangeArgs),
     Progress(ProgressArgs),
     /// Let a task rest
     ///
     /// The run that works on it is asked to end. `resume` begins a further one.
-    #[command(after_help = "EXAMPLES:\n  edgeplane task pause tsk_01890000-0000-7000-8000-000000000002")]
+    #[command(after_help = "\
+EXAMPLES:
+  edgeplane task pause tsk_01890000-0000-7000-8000-000000000002
+  edgeplane task pause tsk_01890000-0000-7000-8000-000000000002 --reason \"the tests are down\"")]
     Pause(ChangeArgs),
     /// Let a task go on that rests
-    #[command(after_help = "EXAMPLES:\n  edgeplane task resume tsk_01890000-0000-7000-8000-000000000002")]
+    #[command(after_help = "\
+EXAMPLES:
+  edgeplane task resume tsk_01890000-0000-7000-8000-000000000002
+  edgeplane task resume tsk_01890000-0000-7000-8000-000000000002 -o json | jq .state")]
     Resume(ChangeArgs),
     /// End a task and its parts before they are done
     ///
     /// That it is to end is on disk first; then its parts and runs are told. It is cancelled when nothing works on it.
     #[command(after_help = "\
 EXAMPLES:
+  edgeplane task cancel tsk_01890000-0000-7000-8000-000000000002
   edgeplane task cancel tsk_01890000-0000-7000-8000-000000000002 --reason \"wrong branch\"")]
     Cancel(ChangeArgs),
     /// Begin a further run of a task that failed, was too slow, or is lost
-    #[command(after_help = "EXAMPLES:\n  edgeplane task retry tsk_01890000-0000-7000-8000-000000000002")]
+    #[command(after_help = "\
+EXAMPLES:
+  edgeplane task retry tsk_01890000-0000-7000-8000-000000000002
+  edgeplane task retry tsk_01890000-0000-7000-8000-000000000002 --reason \"the tests are up again\"")]
     Retry(ChangeArgs),
     Complete(CompleteArgs),
     Fail(FailArgs),
     /// Put a task away that is over
-    #[command(after_help = "EXAMPLES:\n  edgeplane task archive tsk_01890000-0000-7000-8000-000000000002")]
+    #[command(after_help = "\
+EXAMPLES:
+  edgeplane task archive tsk_01890000-0000-7000-8000-000000000002
+  edgeplane task archive tsk_01890000-0000-7000-8000-000000000002 --if-version 7")]
     Archive(ChangeArgs),
     Link(EdgeArgs),
     /// Part a task from another one
     #[command(after_help = "\
 EXAMPLES:
-  edgeplane task unlink tsk_01890000-0000-7000-8000-000000000002 depends_on tsk_01890000-0000-7000-8000-000000000001")]
+  edgeplane task unlink tsk_01890000-0000-7000-8000-000000000002 depends_on tsk_01890000-0000-7000-8000-000000000001
+  edgeplane task unlink tsk_01890000-0000-7000-8000-000000000002 produced file:///srv/notes.md")]
     Unlink(EdgeArgs),
 }
 
@@ -90,8 +107,8 @@ EXAMPLES:
 EXAMPLES:
   edgeplane task create \"Run the tests\" --agent reviewer
   edgeplane task create Release --draft
-  edgeplane task create \"Write the notes\" --agent writer --parent tsk_01890000-0000-7000-8000-000000000002 \\
-    --after tsk_01890000-0000-7000-8000-000000000003 --accept \"they name every change\" --attempts 3 --wall-time 10m")]
+  edgeplane task create Test --agent tester --parent tsk_01890000-0000-7000-8000-000000000002 --attempts 3 --wall-time 10m
+  edgeplane task create Ship --agent builder --after tsk_01890000-0000-7000-8000-000000000002 --accept \"users see it\"")]
 struct CreateArgs {
     /// What it is called
     title: String,
@@ -269,8 +286,8 @@ struct ProgressArgs {
 #[command(after_help = "\
 EXAMPLES:
   edgeplane task complete tsk_01890000-0000-7000-8000-000000000002
-  edgeplane task complete tsk_01890000-0000-7000-8000-000000000002 --accepted 0 --accepted 1 \\
-    --artifact file:///srv/notes.md --evidence https://ci.example/builds/7")]
+  edgeplane task complete tsk_01890000-0000-7000-8000-000000000002 --accepted 0 --accepted 1
+  edgeplane task complete tsk_01890000-0000-7000-8000-000000000002 --artifact file:///srv/notes.md --evidence https://ci.example/7")]
 struct CompleteArgs {
     /// The task
     #[arg(value_name = "TASK")]
@@ -299,7 +316,8 @@ struct CompleteArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
-  edgeplane task fail tsk_01890000-0000-7000-8000-000000000002 --reason \"the branch is gone\"")]
+  edgeplane task fail tsk_01890000-0000-7000-8000-000000000002 --reason \"the branch is gone\"
+  edgeplane task fail tsk_01890000-0000-7000-8000-000000000002 --reason \"no way\" --if-version 3")]
 struct FailArgs {
     /// The task
     #[arg(value_name = "TASK")]
@@ -365,8 +383,12 @@ pub(crate) struct RunArgs {
 enum RunCommand {
     List(RunsArgs),
     /// Show a run
-    #[command(after_help = "EXAMPLES:\n  edgeplane run get run_01890000-0000-7000-8000-000000000002")]
+    #[command(after_help = "\
+EXAMPLES:
+  edgeplane run get run_01890000-0000-7000-8000-000000000002
+  edgeplane run get run_01890000-0000-7000-8000-000000000002 -o json | jq .reason")]
     Get(OneRunArgs),
+    #[command(name = "cancel")]
     CancelRun(CancelRunArgs),
 }
 
@@ -406,6 +428,7 @@ struct OneRunArgs {
     name = "cancel",
     after_help = "\
 EXAMPLES:
+  edgeplane run cancel run_01890000-0000-7000-8000-000000000002
   edgeplane run cancel run_01890000-0000-7000-8000-000000000002 --reason \"too slow\""
 )]
 struct CancelRunArgs {
