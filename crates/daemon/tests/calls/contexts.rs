@@ -163,10 +163,10 @@ fn failure_says_where_it_comes_from() {
     assert_eq!(ids, json!({ "agent": "nobody", "request_id": "r-7" }));
     let error = connection.try_raw("runtime/agent.fly", json!({ "agent": "a" })).unwrap_err();
     assert_eq!((error.name(), error.data.operation), (ErrorName::MethodNotFound, None));
-    let error = connection.try_raw("runtime/run.get", json!({ "run_id": "x" })).unwrap_err();
+    let error = connection.try_raw("runtime/host.drain", json!({ "host_id": "x" })).unwrap_err();
     assert_eq!(
         (error.name(), error.data.operation.as_deref()),
-        (ErrorName::Unsupported, Some("runtime/run.get"))
+        (ErrorName::Unsupported, Some("runtime/host.drain"))
     );
     let many: serde_json::Map<String, Value> =
         (0..40).map(|n| (format!("f{n}_id"), json!("x".repeat(100)))).collect();
