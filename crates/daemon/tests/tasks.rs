@@ -144,7 +144,7 @@ fn cancelled_task_ends_with_all_its_parts_and_takes_no_further_ones() {
         task(&node, Some("alpha"), work, &all)
     };
     let running = part("hold", json!({}));
-    let waiting = part("hold", json!({}));
+    let waiting = part("hold", json!({ "start": false }));
     let blocked = part("say never", json!({ "depends_on": [running] }));
     let draft = part("say never", json!({ "start": false }));
     let done = part("say x", json!({ "start": false }));
@@ -153,6 +153,8 @@ fn cancelled_task_ends_with_all_its_parts_and_takes_no_further_ones() {
     call(&node, "runtime/task.complete", json!({ "task_id": done }));
     wait_for(&node, running, TaskState::Running);
     wait_for(&node, root, TaskState::Running);
+    change(&node, "start", waiting);
+    wait_for(&node, waiting, TaskState::Preparing);
     change(&node, "cancel", root);
     wait_for(&node, root, TaskState::Cancelled);
     for id in [running, waiting, blocked, draft] {
@@ -170,9 +172,14 @@ fn cancelled_task_ends_with_all_its_parts_and_takes_no_further_ones() {
 #[test]
 fn what_is_made_of_parts_is_begun_with_them_and_done_when_somebody_knows_that_they_are_all() {
     let node = Node::start();
+    // Each has its own: which of two tasks is begun first is nobody's promise.
     worker(&node, "alpha", "");
+    worker(&node, "beta", "");
     let whole = task(&node, None, "all", &json!({ "start": false }));
-    let part = |of: TaskId, work: &str| task(&node, Some("alpha"), work, &json!({ "parent_id": of }));
+    let part = |of: TaskId, work: &str| {
+        let agent = if work.starts_with("gate") { "beta" } else { "alpha" };
+        task(&node, Some(agent), work, &json!({ "parent_id": of }))
+    };
     let first = part(whole, "say 1");
     let waits = wait_for(&node, first, TaskState::Blocked);
     assert!(waits.task.reason.unwrap().ends_with("which is not begun"));
@@ -317,11 +324,13 @@ fn daemon_that_dies_on_the_way_to_a_run_begins_it_once() {
 fn what_runs_and_what_waits_outlives_the_daemon() {
     let mut node = Node::start();
     worker(&node, "alpha", "");
+    worker(&node, "beta", "");
     let root = task(&node, None, "all", &json!({ "start": false }));
     let first = task(&node, Some("alpha"), "gate go 1", &json!({ "parent_id": root }));
     let second = task(&node, Some("alpha"), "say 2", &json!({ "parent_id": root, "depends_on": [first] }));
-    let slow = json!({ "limits": { "wall_ms": 700 } });
-    let slow = task(&node, Some("alpha"), "hold", &slow);
+    let slow = json!({ "limits": { "wall_ms": 3_000 } });
+    let slow = task(&node, Some("beta"), "hold", &slow);
+    wait_for(&node, slow, TaskState::Running);
     change(&node, "start", root);
     wait_for(&node, first, TaskState::Running);
     wait_for(&node, second, TaskState::Blocked);

@@ -103,7 +103,7 @@ fn services_and_node_speak_on_their_channels() {
             _ => assert_eq!(authority, None, "{channel}"),
         }
         let (_, authority) = outcome(&message(SubjectKind::Node, *channel));
-        let speaks = [Channel::System, Channel::Scheduler].contains(channel);
+        let speaks = [Channel::System, Channel::Scheduler, Channel::Workflow].contains(channel);
         assert_eq!(authority, speaks.then_some(Authority::Trusted), "{channel}");
     }
     for action in PolicyAction::ALL.iter().filter(|action| **action != PolicyAction::Send) {
