@@ -1757,6 +1757,80 @@ export class Stream extends Group {
   }
 }
 
+/** `resource/*` */
+export class Resource extends Group {
+
+  constructor(caller: Caller) {
+    super(caller);
+  }
+
+  /**
+   * Shows a resource: what it holds in a version, secrets masked.
+   *
+   * `resource/get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  get(params: t.GetResourceParams, options?: Options): Promise<t.ResourceView> {
+    return this.call("resource/get", params, "safe", options);
+  }
+
+  /**
+   * Lists resources: configuration and administrative state.
+   *
+   * `resource/list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * invalid_params.
+   */
+  list(params: t.ListResourcesParams = {}, options?: Options): Promise<t.ResourcesResult> {
+    return this.call("resource/list", params, "safe", options);
+  }
+
+  /**
+   * Writes a resource, as its next version; what it holds already makes none.
+   *
+   * `resource/put`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * invalid_params, version_conflict, too_large, quota_exhausted, unsupported, storage_full.
+   */
+  put(params: t.PutResourceParams, options?: Options): Promise<t.ResourceView> {
+    return this.call("resource/put", params, "same", options);
+  }
+
+  /**
+   * Changes a part of a resource by a JSON merge patch.
+   *
+   * `resource/patch`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, version_conflict, too_large, unsupported, storage_full.
+   */
+  patch(params: t.PatchResourceParams, options?: Options): Promise<t.ResourceView> {
+    return this.call("resource/patch", params, "same", options);
+  }
+
+  /**
+   * Ends a resource; its versions stay, and its count goes on if it is written again.
+   *
+   * `resource/delete`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, version_conflict, unsupported, storage_full.
+   */
+  delete(params: t.DeleteResourceParams, options?: Options): Promise<t.ResourceView> {
+    return this.call("resource/delete", params, "same", options);
+  }
+
+  /**
+   * Lists the versions of a resource, newest first.
+   *
+   * `resource/history`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  history(params: t.ResourceHistoryParams, options?: Options): Promise<t.ResourcesResult> {
+    return this.call("resource/history", params, "safe", options);
+  }
+}
+
 /** `observe/trace.*` */
 export class ObserveTrace extends Group {
   /**
@@ -1900,6 +1974,7 @@ export class Catalogue {
   readonly security: Security;
   readonly memory: Memory;
   readonly stream: Stream;
+  readonly resource: Resource;
   readonly observe: Observe;
   readonly evidence: Evidence;
 
@@ -1911,6 +1986,7 @@ export class Catalogue {
     this.security = new Security(caller);
     this.memory = new Memory(caller);
     this.stream = new Stream(caller);
+    this.resource = new Resource(caller);
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
   }

@@ -401,6 +401,16 @@ export interface Applied {
   note?: string | null;
 }
 
+/** What was done to one resource. */
+export interface AppliedResource {
+  /** Which. */
+  uri: ResourceUri;
+  /** What changed. */
+  change: Change;
+  /** Its version; in a dry run the one that it would have. */
+  version: number;
+}
+
 /** What was done to one schedule. */
 export interface AppliedSchedule {
   /** The agent that its messages are for. */
@@ -439,6 +449,8 @@ export interface ApplyResult {
   items: Array<Applied>;
   /** Their schedules, agent by agent, wherever they were declared. */
   schedules?: Array<AppliedSchedule>;
+  /** The resources that the documents declare: connectors. */
+  resources?: Array<AppliedResource>;
 }
 
 /** Asks an agent and waits for its answer. */
@@ -955,6 +967,16 @@ export interface DeleteParams {
   agent?: string | null;
   /** Remove only if the key is at this version. */
   if_version?: number | null;
+}
+
+/** Ends a resource. */
+export interface DeleteResourceParams {
+  /** Which. */
+  uri: ResourceUri;
+  /** End it only if it is at this version. */
+  if_version?: number | null;
+  /** Why, for the record. */
+  reason?: string | null;
 }
 
 /** Hands an output over. */
@@ -1552,6 +1574,18 @@ export interface GapsResult {
 /** Version of what is wanted of an agent: grows with each change of its manifest or desire. */
 export type Generation = number;
 
+/** Names a version of a resource. */
+export interface GetResourceParams {
+  /** Which. */
+  uri: ResourceUri;
+  /** Of this version; the newest without. */
+  at_version?: number | null;
+  /** Leave the value out if its etag is this. */
+  if_none_match?: string | null;
+  /** Only these keys of the value, which must be an object then; all without. */
+  fields?: Array<string>;
+}
+
 /** How the node is. */
 export interface HealthResult {
   /** `ok` or `degraded`. */
@@ -1946,6 +1980,20 @@ export interface ListProcessesParams {
   /** Only those of this status. */
   status?: ProcessStatus | null;
   /** Most processes to look at, at most 500; 50 if not given. */
+  limit?: number | null;
+  /** Where a former list ended. */
+  cursor?: string | null;
+}
+
+/** Which resources to list. */
+export interface ListResourcesParams {
+  /** Only those of this kind. */
+  kind?: ResourceKind | null;
+  /** Only those whose name begins so. */
+  prefix?: string | null;
+  /** Only those that have all of these labels. */
+  labels?: Record<string, SafeLabel>;
+  /** Most resources to look at, at most 500; 100 if not given. */
   limit?: number | null;
   /** Where a former list ended. */
   cursor?: string | null;
@@ -2598,6 +2646,18 @@ export interface PartReference {
   digest?: string | null;
 }
 
+/** Changes a part of a resource. */
+export interface PatchResourceParams {
+  /** Which. */
+  uri: ResourceUri;
+  /** What changes, as a JSON merge patch (RFC 7396): a key with `null` goes. */
+  patch: Json;
+  /** By what it is found from here on; those that it has without. */
+  labels?: Record<string, SafeLabel> | null;
+  /** Change it only if it is at this version. */
+  if_version?: number | null;
+}
+
 /** A stretch of time and the span that it belongs to. */
 export interface PathStretch {
   /** The span. */
@@ -2894,6 +2954,18 @@ export interface PutParams {
   ttl_ms?: number | null;
 }
 
+/** Writes a resource. */
+export interface PutResourceParams {
+  /** Which: of a kind that is written. */
+  uri: ResourceUri;
+  /** What it holds: whole numbers only, secrets by reference. */
+  value: Json;
+  /** By what it is found; those that it has without. */
+  labels?: Record<string, SafeLabel> | null;
+  /** Write only if it is at this version; zero means that it must not be there. */
+  if_version?: number | null;
+}
+
 /** What becomes of the turns that wait. */
 export type QueueFate =
   /** They stay. */
@@ -3160,6 +3232,72 @@ export interface ResizeParams {
   cols: number;
   /** Rows. */
   rows: number;
+}
+
+/** Whose versions to list. */
+export interface ResourceHistoryParams {
+  /** Which. */
+  uri: ResourceUri;
+  /** Most versions, at most 500; 100 if not given. */
+  limit?: number | null;
+  /** Where a former list ended. */
+  cursor?: string | null;
+}
+
+/** What a resource is. */
+export type ResourceKind =
+  /** What an agent is meant to be; changed by applying its manifest. */
+  | "agent"
+  /** A schedule of an agent; changed by applying it. */
+  | "schedule"
+  /** The rules in force; changed by changing their files. */
+  | "policy"
+  /** Any configuration. */
+  | "config"
+  /** A reusable part of what agents are given. */
+  | "profile"
+  /** A server whose tools agents may use. */
+  | "connector";
+
+/** `edgeplane://KIND/NAME`, of a schedule `edgeplane://schedule/AGENT/NAME` */
+export type ResourceUri = string;
+
+/** A version of a resource. */
+export interface ResourceView {
+  /** Which resource. */
+  uri: ResourceUri;
+  /** What it is. */
+  kind: ResourceKind;
+  /** The stream of the record that its versions stand in: the node's, or an agent's. */
+  scope: StreamName;
+  /** Its number, from 1, without gaps, over ends too. */
+  version: number;
+  /** When this version was made. */
+  at: Timestamp;
+  /** By whom. */
+  by: string;
+  /** SHA-256 of what it holds as it is kept, references unmasked; absent if this version is its end. */
+  etag?: string | null;
+  /** What it holds, references to secrets masked; left out in lists, where the etag is known, and of an end. */
+  value?: Json;
+  /** The keys under which something is masked, as JSON pointers. */
+  masked?: Array<string>;
+  /** By what it is found. */
+  labels?: Record<string, SafeLabel>;
+  /** Whether this version is its end. */
+  deleted?: boolean;
+  /** Whether the value is left out because its etag is known. */
+  not_modified?: boolean;
+  /** Whether the request found it as it was to be, so that no version was made. */
+  unchanged?: boolean;
+}
+
+/** Resources, or versions of one. */
+export interface ResourcesResult {
+  /** By kind and name, or newest version first; without values. */
+  items: Array<ResourceView>;
+  /** What to give as `cursor` for those after; nothing if there are none. */
+  next_cursor?: string | null;
 }
 
 /** Retires an agent with all that it owns. */

@@ -115,6 +115,7 @@ pub(crate) enum Command {
     Stdio(command::stdio::StdioArgs),
     Policy(command::policy::PolicyArgs),
     Process(command::process::ProcessArgs),
+    Resource(command::resource::ResourceArgs),
     Projection(command::projection::ProjectionArgs),
     Adapter(command::adapter::AdapterArgs),
     Node(command::node::NodeArgs),

@@ -33,6 +33,7 @@ pub(crate) mod projection;
 pub(crate) mod queue;
 pub(crate) mod recording;
 pub(crate) mod replay;
+pub(crate) mod resource;
 pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
@@ -135,6 +136,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Adapter(args) => adapter::run(&args, context),
         Command::Override(args) => overrides::run(&args, context),
         Command::Policy(args) => policy::run(&args, context),
+        Command::Resource(args) => resource::run(&args, context),
         Command::Process(args) => process::run(&args, context),
         Command::Host(args) => host::run(&args, context),
         Command::Projection(args) => projection::run(&args, context),

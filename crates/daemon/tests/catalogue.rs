@@ -20,6 +20,8 @@ mod full_disk;
 mod machine;
 #[path = "catalogue/memory.rs"]
 mod memory;
+#[path = "catalogue/resources.rs"]
+mod resources;
 #[path = "catalogue/runtime.rs"]
 mod runtime;
 #[path = "catalogue/security.rs"]
@@ -301,6 +303,7 @@ fn all() -> Vec<Case> {
         terminals::cases(),
         evidence::cases(),
         work::cases(),
+        resources::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -423,6 +426,12 @@ fn tasks_and_runs_do_what_their_rows_say() {
 #[test]
 fn traces_and_evidence_do_what_their_rows_say() {
     check_all(&evidence::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn resources_do_what_their_rows_say() {
+    check_all(&resources::cases());
 }
 
 /// Proves CALL-021, CALL-060.

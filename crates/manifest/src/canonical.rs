@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Manifest, ScheduleBody, ScheduleManifest, words::Digest};
+use crate::{ConnectorManifest, ConnectorSpec, Manifest, ScheduleBody, ScheduleManifest, words::Digest};
 
 macro_rules! canonical {
     ($($name:ident, $noun:literal;)+) => {$(
@@ -39,6 +39,8 @@ canonical! {
     Manifest, "manifest";
     ScheduleManifest, "schedule";
     ScheduleBody, "body of a schedule";
+    ConnectorManifest, "connector";
+    ConnectorSpec, "specification of a connector";
 }
 
 fn json_of(value: &impl Serialize) -> Value {

@@ -22,6 +22,7 @@ mod tree;
 
 mod rule;
 mod schema;
+mod secret;
 mod shape;
 
 mod relations;
@@ -44,7 +45,8 @@ pub use quantity::{
     BYTE_SIZE_MAX, ByteSize, DURATION_MS_MAX, DurationMs, MILLI_CPU_MAX, MilliCpu, QuantityError,
 };
 pub use schema::{SCHEMA_ID, schema};
+pub use secret::{is_secret_key, looks_secret};
 pub use words::{
     Digest, ENV_NAME_BYTES_MAX, EnvName, FilePath, Keys, LABEL_KEY_BYTES_MAX, LabelKey, MediaType,
-    PATH_BYTES_MAX, RESERVED_ENV_PREFIX, Signal, UserName, WordError,
+    PATH_BYTES_MAX, RESERVED_ENV_PREFIX, Signal, ToolPattern, UserName, WordError,
 };

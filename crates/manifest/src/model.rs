@@ -3,6 +3,7 @@
 //! The doc comments of this module are the reference: they become the descriptions in the JSON Schema. What a key
 //! does to a running agent is the node's business; what may stand in it is decided here.
 
+mod connector;
 mod exec;
 mod install;
 mod interface;
@@ -17,6 +18,11 @@ use edgeplane_types::{AgentName, Risk, SafeLabel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use connector::{
+    CONNECTOR_TIMEOUT_MS, ConnectorAddress, ConnectorCredentials, ConnectorDefault, ConnectorKind,
+    ConnectorManifest, ConnectorMetadata, ConnectorOauth, ConnectorPolicy, ConnectorProgram, ConnectorSecret,
+    ConnectorSpec, ConnectorText, ConnectorTransport,
+};
 pub use exec::{EXEC_TIMEOUT, ExecOutput, OneShot, Preset, PromptBy};
 pub use install::{Artifact, Deployment, Fetch, FetchSource, PREPARE_TIMEOUT, PrepareStep, Service};
 pub use interface::{

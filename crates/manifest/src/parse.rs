@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Manifest, ScheduleManifest, documents,
+    ConnectorManifest, Manifest, ScheduleManifest, documents,
     problem::{Finding, Place, Problem},
     relations,
     set::{self, Declared, Read},
@@ -48,6 +48,8 @@ pub struct Set {
     pub agents: Vec<Sourced>,
     /// The schedules in documents of their own, in the same order.
     pub schedules: Vec<Sourced<ScheduleManifest>>,
+    /// The connectors, in the same order.
+    pub connectors: Vec<Sourced<ConnectorManifest>>,
 }
 
 /// Reads the agents of one file. Its schedules are checked too, and left aside.
@@ -85,13 +87,16 @@ pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Set, Vec<Problem>> {
         problems.sort_by_cached_key(|problem| (order(problem), problem.line, problem.column));
         return Err(problems);
     }
-    let mut set = Set { agents: Vec::new(), schedules: Vec::new() };
+    let mut set = Set { agents: Vec::new(), schedules: Vec::new(), connectors: Vec::new() };
     for Read { file, node, declared } in read {
         let (file, line) = (file.to_owned(), node.place.line);
         match declared {
             Some(Declared::Agent(manifest)) => set.agents.push(Sourced { file, line, manifest: *manifest }),
             Some(Declared::Schedule(manifest)) => {
                 set.schedules.push(Sourced { file, line, manifest: *manifest });
+            }
+            Some(Declared::Connector(manifest)) => {
+                set.connectors.push(Sourced { file, line, manifest: *manifest });
             }
             None => {}
         }
@@ -137,15 +142,23 @@ fn read_file<'a>(file: SourceFile<'a>, read: &mut Vec<Read<'a>>) -> Vec<Finding>
 
 fn read_node(node: &Node) -> Result<Declared, Vec<Finding>> {
     let value = shape::check(node)?;
-    let is_schedule = value.get("kind").is_some_and(|kind| kind == "Schedule");
-    let (declared, findings) = if is_schedule {
-        let manifest: ScheduleManifest = typed(value, node)?;
-        let findings = relations::check_schedule(&manifest, node);
-        (Declared::Schedule(Box::new(manifest)), findings)
-    } else {
-        let manifest: Manifest = typed(value, node)?;
-        let findings = relations::check(&manifest, node);
-        (Declared::Agent(Box::new(manifest)), findings)
+    let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (declared, findings) = match kind.as_str() {
+        "Schedule" => {
+            let manifest: ScheduleManifest = typed(value, node)?;
+            let findings = relations::check_schedule(&manifest, node);
+            (Declared::Schedule(Box::new(manifest)), findings)
+        }
+        "Connector" => {
+            let manifest: ConnectorManifest = typed(value, node)?;
+            let findings = relations::connector::check(&manifest, node);
+            (Declared::Connector(Box::new(manifest)), findings)
+        }
+        _ => {
+            let manifest: Manifest = typed(value, node)?;
+            let findings = relations::check(&manifest, node);
+            (Declared::Agent(Box::new(manifest)), findings)
+        }
     };
     if findings.is_empty() { Ok(declared) } else { Err(findings) }
 }
@@ -171,7 +184,7 @@ impl Manifest {
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Agent", |declared| match declared {
             Declared::Agent(manifest) => Some(*manifest),
-            Declared::Schedule(_) => None,
+            Declared::Schedule(_) | Declared::Connector(_) => None,
         })
     }
 }
@@ -184,8 +197,22 @@ impl ScheduleManifest {
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Schedule", |declared| match declared {
-            Declared::Agent(_) => None,
+            Declared::Agent(_) | Declared::Connector(_) => None,
             Declared::Schedule(manifest) => Some(*manifest),
+        })
+    }
+}
+
+impl ConnectorManifest {
+    /// Reads a connector from JSON, such as its canonical form, by the same rules as from text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong. The problems have fields but no lines.
+    pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
+        from_json(value, "Connector", |declared| match declared {
+            Declared::Agent(_) | Declared::Schedule(_) => None,
+            Declared::Connector(manifest) => Some(*manifest),
         })
     }
 }

@@ -4,7 +4,8 @@
 //! artifact relative to the folder it is unpacked to. Nothing here looks at a disk: paths are joined, not followed.
 
 use crate::{
-    Deployment, FetchSource, Manifest, PrepareStep, SecretSource, Spec,
+    ConnectorCredentials, ConnectorManifest, ConnectorSpec, ConnectorText, ConnectorTransport, Deployment,
+    FetchSource, Manifest, PrepareStep, SecretSource, Spec,
     words::{FilePath, WordError},
 };
 
@@ -76,6 +77,73 @@ impl Manifest {
         }
         relative
     }
+}
+
+impl ConnectorManifest {
+    /// The connector with every path made absolute. `folder` is the manifest's, itself absolute.
+    ///
+    /// # Errors
+    ///
+    /// A joined path that is no longer a path by the rule, for example too long.
+    pub fn resolved_from(&self, folder: &FilePath) -> Result<Self, WordError> {
+        let mut manifest = self.clone();
+        for path in connector_paths(&mut manifest.spec) {
+            if !path.as_str().starts_with('/') {
+                *path = join(folder, path.as_str())?;
+            }
+        }
+        if let Some(program) = connector_program(&mut manifest.spec) {
+            *program = join(folder, program)?.to_string();
+        }
+        Ok(manifest)
+    }
+}
+
+impl ConnectorSpec {
+    /// A path that is still relative, if there is one.
+    #[must_use]
+    pub fn relative_path(&self) -> Option<String> {
+        let mut spec = self.clone();
+        let path = connector_paths(&mut spec).into_iter().find(|path| !path.as_str().starts_with('/'));
+        let path = path.map(|path| path.to_string());
+        path.or_else(|| connector_program(&mut spec).map(|program| program.clone()))
+    }
+}
+
+/// Every path of a connector but its program's.
+fn connector_paths(spec: &mut ConnectorSpec) -> Vec<&mut FilePath> {
+    let mut paths = Vec::new();
+    let texts = match &mut spec.transport {
+        ConnectorTransport::Stdio(program) => {
+            paths.extend(program.cwd.as_mut());
+            program.env.values_mut().collect::<Vec<_>>()
+        }
+        ConnectorTransport::Http(address) => address.headers.values_mut().collect(),
+    };
+    let secrets = texts.into_iter().filter_map(|text| match text {
+        ConnectorText::Text(_) => None,
+        ConnectorText::Secret { secret_ref } => Some(secret_ref),
+    });
+    let mut sources: Vec<&mut SecretSource> = secrets.collect();
+    match &mut spec.credentials {
+        Some(ConnectorCredentials::File(path)) => paths.push(path),
+        Some(ConnectorCredentials::Oauth(oauth)) => sources.push(&mut oauth.client_secret.secret_ref),
+        Some(ConnectorCredentials::Env(_)) | None => {}
+    }
+    paths.extend(sources.into_iter().filter_map(|source| match source {
+        SecretSource::File(path) => Some(path),
+        SecretSource::Env(_) => None,
+    }));
+    paths
+}
+
+/// The first word of a connector's command, if it is a relative path.
+fn connector_program(spec: &mut ConnectorSpec) -> Option<&mut String> {
+    match &mut spec.transport {
+        ConnectorTransport::Stdio(program) => program.command.first_mut(),
+        ConnectorTransport::Http(_) => None,
+    }
+    .filter(|program| program.contains('/') && !program.starts_with('/'))
 }
 
 fn join(folder: &FilePath, path: &str) -> Result<FilePath, WordError> {

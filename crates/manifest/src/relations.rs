@@ -1,5 +1,7 @@
 //! Rules that relate several fields of one manifest. They run once every field by itself is right.
 
+pub(crate) mod connector;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_types::{AgentName, SafeLabel, is_nodes_own};

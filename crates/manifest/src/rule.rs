@@ -8,7 +8,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use crate::{
     clock::{CronText, DueTime, Moment, ZoneName, cron_problem, zone_hint},
     quantity::{ByteSize, DurationMs, MilliCpu},
-    words::{Digest, EnvName, FilePath, Keys, LabelKey, MediaType, Signal, UserName, has_scheme},
+    words::{
+        Digest, EnvName, FilePath, Keys, LabelKey, MediaType, Signal, ToolPattern, UserName, has_scheme,
+    },
 };
 
 /// How one kind of word is checked.
@@ -42,6 +44,7 @@ fn all() -> Vec<Rule> {
         rule::<UserName>(None, no_hint),
         rule::<MediaType>(None, no_hint),
         rule::<Keys>(None, no_hint),
+        rule::<ToolPattern>(None, no_hint),
         rule::<Signal>(None, signal_hint),
         rule::<CronText>(None, cron_problem),
         rule::<ZoneName>(None, zone_hint),

@@ -5,18 +5,19 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{Manifest, ScheduleManifest};
+use crate::{ConnectorManifest, Manifest, ScheduleManifest};
 
 /// Address of the schema. It names the schema and need not be reachable.
 pub const SCHEMA_ID: &str = "https://edgeplane.dev/schemas/v1alpha1/manifest.schema.json";
 
-/// What a document declares: an agent, or a schedule for one.
+/// What a document declares: an agent, a schedule for one, or a connector.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used: the kind of a document decides how it is read")]
 enum Document {
     Agent(Box<Manifest>),
     Schedule(Box<ScheduleManifest>),
+    Connector(Box<ConnectorManifest>),
 }
 
 /// The JSON Schema (draft 2020-12) of one document, with its keys in reading order when printed.
@@ -114,7 +115,8 @@ mod tests {
                             for (name, field) in all {
                                 let described = field.get("description").is_some()
                                     || field.get("const").is_some()
-                                    || ["service", "artifact", "file", "env"].contains(&name.as_str());
+                                    || ["service", "artifact", "file", "env", "stdio", "http", "oauth"]
+                                        .contains(&name.as_str());
                                 assert!(described, "{path}/{name} has no description");
                             }
                         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::AgentName;
 
 use crate::{
-    Manifest, ScheduleManifest,
+    ConnectorManifest, Manifest, ScheduleManifest,
     problem::{Place, Problem, Step},
     relations::locate,
     tree::{Node, Tree},
@@ -25,6 +25,7 @@ pub(crate) struct Read<'a> {
 pub(crate) enum Declared {
     Agent(Box<Manifest>),
     Schedule(Box<ScheduleManifest>),
+    Connector(Box<ConnectorManifest>),
 }
 
 /// What occurs once in a set.
@@ -33,18 +34,20 @@ enum Named {
     Agent(AgentName),
     /// The agent that it is for, and its own name.
     Schedule(AgentName, AgentName),
+    Connector(AgentName),
 }
 
 impl Named {
     fn text(&self) -> &AgentName {
         match self {
-            Self::Agent(name) | Self::Schedule(_, name) => name,
+            Self::Agent(name) | Self::Schedule(_, name) | Self::Connector(name) => name,
         }
     }
 
     fn expected(&self) -> &'static str {
         match self {
             Self::Agent(_) => "each agent's name once",
+            Self::Connector(_) => "each connector's name once",
             Self::Schedule(..) => "each name once among the schedules of an agent",
         }
     }
@@ -59,6 +62,9 @@ impl Read<'_> {
         };
         let path: Vec<Step> = vec!["metadata".into(), "name".into()];
         let spec = self.node.get("spec");
+        if self.node.get("kind").and_then(Node::text) == Some("Connector") {
+            return vec![(Named::Connector(own), path)];
+        }
         if self.node.get("kind").and_then(Node::text) == Some("Schedule") {
             let agent = parsed(spec.and_then(|spec| spec.get("agent")));
             return agent.map(|agent| (Named::Schedule(agent, own), path)).into_iter().collect();

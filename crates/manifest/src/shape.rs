@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     problem::{Finding, Place, Step, field, listed, quoted},
     schema,
+    secret::{is_secret_key, looks_secret},
     tree::{Meaning, Node, Tree},
 };
 use hint::{elsewhere, meant, unserved};
@@ -81,8 +82,20 @@ impl Walk {
 
     /// Notes that `node` is not what `shape` wants.
     fn refuse(&mut self, shape: &Shape<'_>, node: &Node, hint: Option<String>) -> Option<Value> {
-        self.find(node.place, node.shown(), shape.expected(), hint);
+        let text = node.text().filter(|text| self.is_secret(text));
+        let found = text.map_or_else(|| node.shown(), |_secret| "a secret written out".to_owned());
+        self.find(node.place, found, shape.expected(), hint);
         None
+    }
+
+    /// Whether a text at this place must not be repeated: what is refused may be recorded as such.
+    fn is_secret(&self, text: &str) -> bool {
+        let is_connector = self.document.document_kind() == Some("Connector");
+        let under_secret = self.path.iter().rev().any(|step| match step {
+            Step::Key(key) => is_secret_key(key),
+            Step::Index(_) => false,
+        });
+        (is_connector && under_secret) || looks_secret(text)
     }
 
     fn value(&mut self, shape: &Shape<'_>, node: &Node) -> Option<Value> {

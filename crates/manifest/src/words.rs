@@ -107,6 +107,9 @@ words! {
     /// A media type such as `text/plain`.
     MediaType, is_media_type, "a media type such as `text/plain`",
         r"^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(; ?[A-Za-z0-9!#$&^_.+-]+=[A-Za-z0-9!#$&^_.+-]+)*$";
+    /// Names of tools, with `*` for any letters.
+    ToolPattern, is_tool_pattern, "1 to 128 of the characters A-Z a-z 0-9 . _ / : - and `*` for any of them",
+        r"^[A-Za-z0-9._/:*-]{1,128}$";
     /// Bytes to type into a terminal; the one text that may hold control characters.
     Keys, is_keys, r#"1 to 16 characters to type, such as "\r""#, r"^[^\u0000]{1,16}$";
 }
@@ -165,6 +168,11 @@ fn is_media_type(text: &str) -> bool {
             let parameter = parameter.strip_prefix(' ').unwrap_or(parameter);
             parameter.split_once('=').is_some_and(|(name, value)| token(name) && token(value))
         })
+}
+
+fn is_tool_pattern(text: &str) -> bool {
+    (1..=128).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._/:*-".contains(&b))
 }
 
 fn is_keys(text: &str) -> bool {

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use edgeplane_manifest::{
-    Manifest, Problem, ScheduleBody, ScheduleManifest, SourceFile, parse, parse_set, schema,
+    ConnectorManifest, Manifest, Problem, ScheduleBody, ScheduleManifest, SourceFile, parse, parse_set,
+    schema,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -189,6 +190,7 @@ impl Maker<'_> {
             text if text.contains("span of time") => &["1s", "90s", "1h"],
             text if text.contains("a size") => &["64MiB", "1G"],
             text if text.contains("share of processors") => &["1.5", "20m"],
+            text if text.contains("`*` for any of them") => &["*", "read_*", "issues/list"],
             text if text.contains("variable name") => &["KEY", "OTHER"],
             text if text.contains("path") => &["/x/y", "./z", "z"],
             text if text.contains("sha256") => {
@@ -231,6 +233,16 @@ fn read_schedule(made: &Value) -> Result<(), Vec<Problem>> {
     Ok(())
 }
 
+/// The same for a connector.
+fn read_connector(made: &Value) -> Result<(), Vec<Problem>> {
+    let manifest = ConnectorManifest::from_json(made)?;
+    let text = manifest.canonical_text();
+    let set = parse_set(&[SourceFile { name: "text", text: &text }])?;
+    assert_eq!(set.connectors[0].manifest, manifest);
+    assert_eq!(ConnectorManifest::from_json(&manifest.canonical_json()).as_ref(), Ok(&manifest));
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -259,7 +271,11 @@ proptest! {
     fn what_the_schema_describes_is_read_and_comes_back_equal(choices in prop::collection::vec(any::<u8>(), 0..400)) {
         let root = schema().to_value();
         let made = Maker { root: &root, choices, next: 0 }.value(&root);
-        let read = if made["kind"] == "Schedule" { read_schedule(&made) } else { read_agent(&made) };
+        let read = match made["kind"].as_str() {
+            Some("Schedule") => read_schedule(&made),
+            Some("Connector") => read_connector(&made),
+            _ => read_agent(&made),
+        };
         match read {
             Ok(()) => {}
             // What is left to refuse are relations between fields, which no schema describes.
@@ -268,7 +284,7 @@ proptest! {
                     "second time", "spec.secrets", "no variable hands over", "each variable from one place", "would not get",
                     "longest wait", "at least one of exec", "native driver", "one segment", "the agent itself", "a program",
                     "as an entry of its own", "one of cron, every, at", "one of command, url", "goes on with its own session", "for each server of tools", "beside `command`", "beside `url`", "beside `every`", "shorter than `every`",
-                    "of an agent that remembers", "{prompt}", "{session}", "beside it", "a JSON pointer",
+                    "of an agent that remembers", "beside `http`", "an address with `http://`", "{prompt}", "{session}", "beside it", "a JSON pointer",
                 ];
                 let message = problem.to_string();
                 prop_assert!(related.iter().any(|part| message.contains(part)), "{}", message);

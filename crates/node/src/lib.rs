@@ -26,6 +26,7 @@ mod projections;
 mod record;
 mod recordings;
 mod removal;
+mod resources;
 mod schedule;
 mod scopes;
 mod screen;

@@ -15,6 +15,7 @@ pub(crate) mod messages;
 mod overrides;
 mod policies;
 mod recordings;
+mod resources;
 mod schedules;
 mod sessions;
 mod tasks;
@@ -67,6 +68,8 @@ pub enum Model {
     Threads,
     /// What outputs are handed over to whom.
     Deliveries,
+    /// Configuration and administrative state with its versions.
+    Resources,
     /// Where each trace begins and is handed on.
     Traces,
     /// Keys that calls were made under.
@@ -77,7 +80,7 @@ pub enum Model {
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -93,6 +96,7 @@ impl Model {
         Self::Overrides,
         Self::Threads,
         Self::Deliveries,
+        Self::Resources,
         Self::Traces,
         Self::Calls,
         Self::Tasks,
@@ -117,6 +121,7 @@ impl Model {
             Self::Overrides => "overrides",
             Self::Threads => "threads",
             Self::Deliveries => "deliveries",
+            Self::Resources => "resources",
             Self::Traces => "traces",
             Self::Calls => "calls",
             Self::Tasks => "tasks",
@@ -140,6 +145,7 @@ impl Model {
             Self::Overrides => &overrides::DEFINITION,
             Self::Threads => &threads::DEFINITION,
             Self::Deliveries => &deliveries::DEFINITION,
+            Self::Resources => &resources::DEFINITION,
             Self::Traces => &traces::DEFINITION,
             Self::Calls => &calls::DEFINITION,
             Self::Tasks => &tasks::DEFINITION,

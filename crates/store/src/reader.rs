@@ -14,6 +14,7 @@ mod memory;
 mod order;
 mod overrides;
 mod policies;
+mod resources;
 mod schedules;
 mod sessions;
 mod tasks;

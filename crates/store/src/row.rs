@@ -3,6 +3,7 @@
 mod decided;
 mod messages;
 mod overrides;
+mod resources;
 mod schedules;
 mod tasks;
 mod threads;
@@ -19,6 +20,7 @@ use edgeplane_types::{
 pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use overrides::{Hold, Lift, OverrideRow};
+pub use resources::{ResourceFilter, ResourceRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally};
 pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};

@@ -7,6 +7,7 @@ mod closing;
 mod conversation;
 mod kind;
 mod names;
+mod resource;
 mod stream;
 mod work;
 
@@ -21,6 +22,7 @@ pub use conversation::{
     SessionCreated, ThreadArchived, ThreadCreated, ThreadParent, ThreadRolledBack, ThreadUpdated,
 };
 pub use kind::Fact;
+pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
 pub use work::{
     RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskPlan,

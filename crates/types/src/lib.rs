@@ -16,6 +16,7 @@ pub mod life;
 pub mod message;
 pub mod overrides;
 pub mod policy;
+pub mod resource;
 pub mod schedule;
 pub mod trace;
 pub mod work;
@@ -37,6 +38,7 @@ pub use message::{
 pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
 pub use overrides::{OverrideKind, OverrideScope};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
+pub use resource::{ResourceKind, ResourceUri};
 pub use time::Timestamp;
 pub use trace::{SpanId, TraceContext, TraceId, Traceparent};
 pub use work::{EdgeKind, RunLimits, RunState, TaskState, Visibility};

@@ -16,6 +16,7 @@ pub mod node;
 pub mod overrides;
 pub mod policy;
 pub mod report;
+pub mod resource;
 pub mod schedule;
 pub mod security;
 pub mod stream;

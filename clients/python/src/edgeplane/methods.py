@@ -3439,6 +3439,161 @@ class Stream(Group):
         return cast(t.SubscriptionStatusResult, result)
 
 
+class Resource(Group):
+    """`resource/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+
+    def get(
+        self,
+        *,
+        uri: t.ResourceUri,
+        at_version: Optional[int] = None,
+        if_none_match: Optional[str] = None,
+        fields: Optional[List[str]] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ResourceView:
+        """Shows a resource: what it holds in a version, secrets masked.
+
+        `resource/get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param uri: Which.
+        :param at_version: Of this version; the newest without.
+        :param if_none_match: Leave the value out if its etag is this.
+        :param fields: Only these keys of the value, which must be an object then; all without.
+        """
+        required: Dict[str, Any] = {"uri": uri}
+        optional: Dict[str, Any] = {"at_version": at_version, "if_none_match": if_none_match, "fields": fields}
+        result = self._call("resource/get", required, optional, ctx, "safe")
+        return cast(t.ResourceView, result)
+
+    def list(
+        self,
+        *,
+        kind: Optional[t.ResourceKind] = None,
+        prefix: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ResourcesResult:
+        """Lists resources: configuration and administrative state.
+
+        `resource/list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        invalid_params.
+
+        :param kind: Only those of this kind.
+        :param prefix: Only those whose name begins so.
+        :param labels: Only those that have all of these labels.
+        :param limit: Most resources to look at, at most 500; 100 if not given.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"kind": kind, "prefix": prefix, "labels": labels, "limit": limit, "cursor": cursor}
+        result = self._call("resource/list", required, optional, ctx, "safe")
+        return cast(t.ResourcesResult, result)
+
+    def put(
+        self,
+        *,
+        uri: t.ResourceUri,
+        value: Any,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ResourceView:
+        """Writes a resource, as its next version; what it holds already makes none.
+
+        `resource/put`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        invalid_params, version_conflict, too_large, quota_exhausted, unsupported, storage_full.
+
+        :param uri: Which: of a kind that is written.
+        :param value: What it holds: whole numbers only, secrets by reference.
+        :param labels: By what it is found; those that it has without.
+        :param if_version: Write only if it is at this version; zero means that it must not be there.
+        """
+        required: Dict[str, Any] = {"uri": uri, "value": value}
+        optional: Dict[str, Any] = {"labels": labels, "if_version": if_version}
+        result = self._call("resource/put", required, optional, ctx, "same")
+        return cast(t.ResourceView, result)
+
+    def patch(
+        self,
+        *,
+        uri: t.ResourceUri,
+        patch: Any,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ResourceView:
+        """Changes a part of a resource by a JSON merge patch.
+
+        `resource/patch`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, version_conflict, too_large, unsupported, storage_full.
+
+        :param uri: Which.
+        :param patch: What changes, as a JSON merge patch (RFC 7396): a key with `null` goes.
+        :param labels: By what it is found from here on; those that it has without.
+        :param if_version: Change it only if it is at this version.
+        """
+        required: Dict[str, Any] = {"uri": uri, "patch": patch}
+        optional: Dict[str, Any] = {"labels": labels, "if_version": if_version}
+        result = self._call("resource/patch", required, optional, ctx, "same")
+        return cast(t.ResourceView, result)
+
+    def delete(
+        self,
+        *,
+        uri: t.ResourceUri,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ResourceView:
+        """Ends a resource; its versions stay, and its count goes on if it is written again.
+
+        `resource/delete`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, version_conflict, unsupported, storage_full.
+
+        :param uri: Which.
+        :param if_version: End it only if it is at this version.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"uri": uri}
+        optional: Dict[str, Any] = {"if_version": if_version, "reason": reason}
+        result = self._call("resource/delete", required, optional, ctx, "same")
+        return cast(t.ResourceView, result)
+
+    def history(
+        self,
+        *,
+        uri: t.ResourceUri,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ResourcesResult:
+        """Lists the versions of a resource, newest first.
+
+        `resource/history`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param uri: Which.
+        :param limit: Most versions, at most 500; 100 if not given.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {"uri": uri}
+        optional: Dict[str, Any] = {"limit": limit, "cursor": cursor}
+        result = self._call("resource/history", required, optional, ctx, "safe")
+        return cast(t.ResourcesResult, result)
+
+
 class ObserveTrace(Group):
     """`observe/trace.*`"""
 
@@ -3677,5 +3832,6 @@ class Catalogue:
         self.security = Security(caller)
         self.memory = Memory(caller)
         self.stream = Stream(caller)
+        self.resource = Resource(caller)
         self.observe = Observe(caller)
         self.evidence = Evidence(caller)

@@ -426,6 +426,17 @@ class Applied(TypedDict):
     note: NotRequired[Optional[str]]
 
 
+class AppliedResource(TypedDict):
+    """What was done to one resource."""
+
+    # Which.
+    uri: ResourceUri
+    # What changed.
+    change: Change
+    # Its version; in a dry run the one that it would have.
+    version: int
+
+
 class AppliedSchedule(TypedDict):
     """What was done to one schedule."""
 
@@ -468,6 +479,8 @@ class ApplyResult(TypedDict):
     items: List[Applied]
     # Their schedules, agent by agent, wherever they were declared.
     schedules: NotRequired[List[AppliedSchedule]]
+    # The resources that the documents declare: connectors.
+    resources: NotRequired[List[AppliedResource]]
 
 
 class AskParams(TypedDict):
@@ -1007,6 +1020,17 @@ class DeleteParams(TypedDict):
     agent: NotRequired[Optional[str]]
     # Remove only if the key is at this version.
     if_version: NotRequired[Optional[int]]
+
+
+class DeleteResourceParams(TypedDict):
+    """Ends a resource."""
+
+    # Which.
+    uri: ResourceUri
+    # End it only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+    # Why, for the record.
+    reason: NotRequired[Optional[str]]
 
 
 class DeliveryCreateParams(TypedDict):
@@ -1577,6 +1601,19 @@ Generation = int
 """Version of what is wanted of an agent: grows with each change of its manifest or desire."""
 
 
+class GetResourceParams(TypedDict):
+    """Names a version of a resource."""
+
+    # Which.
+    uri: ResourceUri
+    # Of this version; the newest without.
+    at_version: NotRequired[Optional[int]]
+    # Leave the value out if its etag is this.
+    if_none_match: NotRequired[Optional[str]]
+    # Only these keys of the value, which must be an object then; all without.
+    fields: NotRequired[List[str]]
+
+
 class HealthResult(TypedDict):
     """How the node is."""
 
@@ -1996,6 +2033,21 @@ class ListProcessesParams(TypedDict):
     # Only those of this status.
     status: NotRequired[Optional[ProcessStatus]]
     # Most processes to look at, at most 500; 50 if not given.
+    limit: NotRequired[Optional[int]]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
+
+
+class ListResourcesParams(TypedDict):
+    """Which resources to list."""
+
+    # Only those of this kind.
+    kind: NotRequired[Optional[ResourceKind]]
+    # Only those whose name begins so.
+    prefix: NotRequired[Optional[str]]
+    # Only those that have all of these labels.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # Most resources to look at, at most 500; 100 if not given.
     limit: NotRequired[Optional[int]]
     # Where a former list ended.
     cursor: NotRequired[Optional[str]]
@@ -2691,6 +2743,19 @@ Part = Union["PartText", "PartData", "PartReference"]
 """One part of a message's content."""
 
 
+class PatchResourceParams(TypedDict):
+    """Changes a part of a resource."""
+
+    # Which.
+    uri: ResourceUri
+    # What changes, as a JSON merge patch (RFC 7396): a key with `null` goes.
+    patch: Any
+    # By what it is found from here on; those that it has without.
+    labels: NotRequired[Optional[Dict[str, SafeLabel]]]
+    # Change it only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+
+
 PathStretch = TypedDict(
     "PathStretch",
     {
@@ -2972,6 +3037,19 @@ class PutParams(TypedDict):
     ttl_ms: NotRequired[Optional[int]]
 
 
+class PutResourceParams(TypedDict):
+    """Writes a resource."""
+
+    # Which: of a kind that is written.
+    uri: ResourceUri
+    # What it holds: whole numbers only, secrets by reference.
+    value: Any
+    # By what it is found; those that it has without.
+    labels: NotRequired[Optional[Dict[str, SafeLabel]]]
+    # Write only if it is at this version; zero means that it must not be there.
+    if_version: NotRequired[Optional[int]]
+
+
 QueueFate = Literal[
     "keep",  # They stay.
     "drop",  # Those of the same thread are not wanted any more.
@@ -3250,6 +3328,72 @@ class ResizeParams(TypedDict):
     cols: int
     # Rows.
     rows: int
+
+
+class ResourceHistoryParams(TypedDict):
+    """Whose versions to list."""
+
+    # Which.
+    uri: ResourceUri
+    # Most versions, at most 500; 100 if not given.
+    limit: NotRequired[Optional[int]]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
+
+
+ResourceKind = Literal[
+    "agent",  # What an agent is meant to be; changed by applying its manifest.
+    "schedule",  # A schedule of an agent; changed by applying it.
+    "policy",  # The rules in force; changed by changing their files.
+    "config",  # Any configuration.
+    "profile",  # A reusable part of what agents are given.
+    "connector",  # A server whose tools agents may use.
+]
+"""What a resource is."""
+
+
+ResourceUri = str
+"""`edgeplane://KIND/NAME`, of a schedule `edgeplane://schedule/AGENT/NAME`"""
+
+
+class ResourceView(TypedDict):
+    """A version of a resource."""
+
+    # Which resource.
+    uri: ResourceUri
+    # What it is.
+    kind: ResourceKind
+    # The stream of the record that its versions stand in: the node's, or an agent's.
+    scope: StreamName
+    # Its number, from 1, without gaps, over ends too.
+    version: int
+    # When this version was made.
+    at: Timestamp
+    # By whom.
+    by: str
+    # SHA-256 of what it holds as it is kept, references unmasked; absent if this version is its end.
+    etag: NotRequired[Optional[str]]
+    # What it holds, references to secrets masked; left out in lists, where the etag is known, and of an end.
+    value: NotRequired[Any]
+    # The keys under which something is masked, as JSON pointers.
+    masked: NotRequired[List[str]]
+    # By what it is found.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # Whether this version is its end.
+    deleted: NotRequired[bool]
+    # Whether the value is left out because its etag is known.
+    not_modified: NotRequired[bool]
+    # Whether the request found it as it was to be, so that no version was made.
+    unchanged: NotRequired[bool]
+
+
+class ResourcesResult(TypedDict):
+    """Resources, or versions of one."""
+
+    # By kind and name, or newest version first; without values.
+    items: List[ResourceView]
+    # What to give as `cursor` for those after; nothing if there are none.
+    next_cursor: NotRequired[Optional[str]]
 
 
 class RetireParams(TypedDict):

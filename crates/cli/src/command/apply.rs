@@ -25,7 +25,7 @@ use crate::{
     output::{Color, Output, paint},
 };
 
-/// Declare agents and schedules, or change what is declared
+/// Declare agents, schedules and connectors, or change what is declared
 ///
 /// Hands manifests to the node, which takes all of them or none: if anything is wrong it says where, what was found and
 /// what would be right, and no running agent is touched. What a manifest says is recorded as what is wanted; agents are
@@ -85,6 +85,9 @@ fn print(out: &mut Output, result: &ApplyResult, dry_run: bool) -> anyhow::Resul
     }
     for applied in &result.schedules {
         out.line(&format!("{}/{} {}", applied.agent, applied.name, word(applied.change, dry_run)))?;
+    }
+    for applied in &result.resources {
+        out.line(&format!("{} {}", applied.uri, word(applied.change, dry_run)))?;
     }
     Ok(())
 }

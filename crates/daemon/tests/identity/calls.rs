@@ -51,6 +51,10 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "conversation/queue.remove" | "conversation/queue.promote" => {
                     json!({ "turn_id": of_uuid("trn") })
                 }
+                "resource/list" => json!({}),
+                "resource/put" => json!({ "uri": "edgeplane://config/planted", "value": 1 }),
+                "resource/patch" => json!({ "uri": "edgeplane://config/planted", "patch": 1 }),
+                name if name.starts_with("resource/") => json!({ "uri": "edgeplane://agent/other" }),
                 "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
             };

@@ -25,6 +25,7 @@ fn table() -> Vec<Row> {
         .chain(reading_whatever_one_may_see())
         .chain(conversations())
         .chain(work())
+        .chain(resources())
         .collect()
 }
 
@@ -109,6 +110,17 @@ fn conversations() -> Vec<Row> {
         ),
         (json!({ "turn_id": TURN }), "read", &["conversation/turn.get", "conversation/item.list"]),
         (output, "read", &["conversation/output.get"]),
+    ]
+}
+
+fn resources() -> Vec<Row> {
+    let uri = "edgeplane://config/a";
+    vec![
+        (json!({ "uri": uri }), "read", &["resource/get", "resource/history"]),
+        (json!({}), "read", &["resource/list"]),
+        (json!({ "uri": uri, "value": 1 }), "supervise", &["resource/put"]),
+        (json!({ "uri": uri, "patch": 1 }), "supervise", &["resource/patch"]),
+        (json!({ "uri": uri }), "supervise", &["resource/delete"]),
     ]
 }
 

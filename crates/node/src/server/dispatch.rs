@@ -187,6 +187,19 @@ async fn call_about_machines(session: &Session, request: Request) -> Result<Box<
         Request::OverrideLift(params) => raw(methods::overrides::lift(session, params).await?),
         Request::OverrideList(params) => raw(methods::overrides::list(session, params).await?),
         Request::OverrideGet(params) => raw(methods::overrides::get(session, &params)?),
+        other => call_about_resources(session, other).await,
+    }
+}
+
+/// Serves what is about configuration and administrative state.
+async fn call_about_resources(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::ResourceGet(params) => raw(methods::resources::get(session, params).await?),
+        Request::ResourceList(params) => raw(methods::resources::list(session, params).await?),
+        Request::ResourcePut(params) => raw(methods::resources::put(session, params).await?),
+        Request::ResourcePatch(params) => raw(methods::resources::patch(session, params).await?),
+        Request::ResourceDelete(params) => raw(methods::resources::delete(session, params).await?),
+        Request::ResourceHistory(params) => raw(methods::resources::history(session, params).await?),
         other => call_about_streams(session, other).await,
     }
 }

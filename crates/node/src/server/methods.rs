@@ -18,6 +18,7 @@ pub(super) mod overrides;
 pub(super) mod policy;
 pub(super) mod processes;
 pub(super) mod reports;
+pub(super) mod resources;
 mod retired;
 pub(super) mod retirement;
 pub(super) mod schedules;

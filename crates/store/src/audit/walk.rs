@@ -174,6 +174,7 @@ impl<'a> Walk<'a> {
             Fact::AgentRemovalPlanned { body_digest, body_bytes: 1.., .. } => Some(body_digest),
             Fact::MemoryPut { value_digest, value_bytes: 1.., .. } => Some(value_digest),
             Fact::ScheduleDeclared { spec_digest, spec_bytes: 1.., .. } => Some(spec_digest),
+            Fact::ResourcePut(put) => Some(&put.value_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),
             Fact::CallEnded {
                 end: CallEnd::Done { digest, .. } | CallEnd::Failed { digest, .. }, ..

@@ -25,6 +25,8 @@ mod leading;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod resources;
+#[cfg(test)]
 mod scheduling;
 #[cfg(test)]
 mod support;

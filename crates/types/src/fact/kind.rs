@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CallEnd, Cause, ClosingReason, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, InterruptRequested,
-    RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated,
+    ResourceDeleted, ResourcePut, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated,
     TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated,
     ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence,
 };
@@ -491,6 +491,13 @@ pub enum Fact {
     /// A key of an agent's memory was removed.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted { key: String, version: u64 },
+
+    /// A resource has a new version.
+    #[serde(rename = "resource.put")]
+    ResourcePut(ResourcePut),
+    /// A resource is no more.
+    #[serde(rename = "resource.deleted")]
+    ResourceDeleted(ResourceDeleted),
 
     /// Somebody began to watch or to control.
     #[serde(rename = "attach.opened")]

@@ -124,6 +124,8 @@ names! {
     RunEnded => "run.ended",
     MemoryPut => "memory.put",
     MemoryDeleted => "memory.deleted",
+    ResourcePut => "resource.put",
+    ResourceDeleted => "resource.deleted",
     AttachOpened => "attach.opened",
     AttachClosed => "attach.closed",
     RecordingSealed => "recording.sealed",

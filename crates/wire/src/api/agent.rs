@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::{
-    Activity, AgentId, AgentName, Continuity, Desired, Epoch, Evidence, Generation, Phase, SafeLabel,
-    Timestamp,
+    Activity, AgentId, AgentName, Continuity, Desired, Epoch, Evidence, Generation, Phase, ResourceUri,
+    SafeLabel, Timestamp,
     identity::{Identities, ProcessIdentity},
 };
 use schemars::JsonSchema;
@@ -44,6 +44,20 @@ pub struct ApplyResult {
     /// Their schedules, agent by agent, wherever they were declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<AppliedSchedule>,
+    /// The resources that the documents declare: connectors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<AppliedResource>,
+}
+
+/// What was done to one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AppliedResource {
+    /// Which.
+    pub uri: ResourceUri,
+    /// What changed.
+    pub change: Change,
+    /// Its version; in a dry run the one that it would have.
+    pub version: u64,
 }
 
 /// What was done to one schedule.

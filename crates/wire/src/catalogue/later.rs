@@ -104,12 +104,6 @@ later! {
     "stream/channel.resume" Write "Lets a link to a peer go on.";
     "stream/channel.disconnect" Write "Ends a link to a peer.";
     "stream/channel.list" Read "Lists links to peers.";
-    "resource/get" Read "Shows a resource.";
-    "resource/list" Read "Lists resources.";
-    "resource/put" Write "Writes a resource.";
-    "resource/patch" Write "Changes a resource.";
-    "resource/delete" Write "Removes a resource.";
-    "resource/history" Read "Lists the versions of a resource.";
     "inference/model.list" Read "Lists models.";
     "inference/route.resolve" Read "Tells which model a task would get.";
     "inference/generate" Write "Asks a model.";

@@ -442,6 +442,25 @@ catalogue! {
     "stream/projection.verify" ProjectionVerify(api::stream::ProjectionsParams) -> api::stream::VerifyResult,
         Read, Operator, Read, Safe, [NotFound], "0.5";
 
+    /// Shows a resource: what it holds in a version, secrets masked.
+    "resource/get" ResourceGet(api::resource::GetResourceParams) -> api::resource::ResourceView,
+        Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
+    /// Lists resources: configuration and administrative state.
+    "resource/list" ResourceList(api::resource::ListResourcesParams) -> api::resource::ResourcesResult,
+        Read, Operator, Read, Safe, [InvalidParams], "0.6";
+    /// Writes a resource, as its next version; what it holds already makes none.
+    "resource/put" ResourcePut(api::resource::PutResourceParams) -> api::resource::ResourceView,
+        Write, Operator, Supervise, Same, [InvalidParams, VersionConflict, TooLarge, QuotaExhausted, Unsupported, StorageFull], "0.6";
+    /// Changes a part of a resource by a JSON merge patch.
+    "resource/patch" ResourcePatch(api::resource::PatchResourceParams) -> api::resource::ResourceView,
+        Write, Operator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, TooLarge, Unsupported, StorageFull], "0.6";
+    /// Ends a resource; its versions stay, and its count goes on if it is written again.
+    "resource/delete" ResourceDelete(api::resource::DeleteResourceParams) -> api::resource::ResourceView,
+        Write, Operator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, Unsupported, StorageFull], "0.6";
+    /// Lists the versions of a resource, newest first.
+    "resource/history" ResourceHistory(api::resource::ResourceHistoryParams) -> api::resource::ResourcesResult,
+        Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
+
     /// Shows a request and what came of it as spans, read from the record.
     "observe/trace.get" TraceGet(api::trace::TraceParams) -> api::trace::Waterfall,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";

@@ -1,6 +1,6 @@
 //! What a context says that a request is about: each thing must be there, be open to the caller, and fit the rest.
 
-use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
+use edgeplane_types::{AgentId, ErrorName, MessageId, ResourceUri, Tenant};
 use edgeplane_wire::rpc::{RpcError, Selectors};
 use serde_json::Value;
 
@@ -35,6 +35,9 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
         let row = methods::visible_message(session, MessageId::from_bytes(*id.as_bytes()));
         about.push(("turn_id", row.map_err(|_hidden| unknown("turn_id"))?));
     }
+    if let Some(text) = &selectors.resource_uri {
+        about.extend(resource(session, text)?.map(|agent| ("resource_uri", agent)));
+    }
     same_fields(selectors, params)?;
     if let Some(text) = params.get("agent").and_then(Value::as_str)
         && let Ok(agent) = session.shared.agent(&Tenant::default(), text)
@@ -50,6 +53,17 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
     }
 }
 
+/// The agent that a resource belongs to, if it is one's. Resources are open to operators only.
+fn resource(session: &Session, text: &str) -> Result<Option<AgentId>, RpcError> {
+    let nothing = || unknown("resource_uri");
+    let uri = text.parse::<ResourceUri>().map_err(|_bad| nothing())?;
+    if !session.caller.is_operator() {
+        return Err(nothing());
+    }
+    let row = session.shared.record.look_up(|reader| reader.resource(&uri))?;
+    row.filter(|row| row.digest.is_some()).map(|row| row.owner).ok_or_else(nothing)
+}
+
 /// What no node has yet cannot be named.
 fn nothing_of_later(selectors: &Selectors) -> Result<(), RpcError> {
     let later = [
@@ -57,7 +71,6 @@ fn nothing_of_later(selectors: &Selectors) -> Result<(), RpcError> {
         ("task_id", selectors.task_id.is_some()),
         ("workspace_id", selectors.workspace_id.is_some()),
         ("binding_epoch", selectors.binding_epoch.is_some()),
-        ("resource_uri", selectors.resource_uri.is_some()),
         ("capability_id", selectors.capability_id.is_some()),
         ("invocation_id", selectors.invocation_id.is_some()),
     ];

@@ -1,5 +1,6 @@
 //! Declaring agents and their schedules: parsed, checked against the node, and taken whole or not at all.
 
+mod connectors;
 mod replicas;
 mod schedules;
 
@@ -7,8 +8,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
-    Driver, FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm, SourceFile,
-    Sourced, StateKind, parse_set,
+    ConnectorManifest, Driver, FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm,
+    SourceFile, Sourced, StateKind, parse_set,
 };
 use edgeplane_types::{AgentName, Desired, ErrorName, Generation, Phase, StreamName, Tenant, fact::Cause};
 use edgeplane_wire::{
@@ -16,7 +17,7 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use self::schedules::SchedulePlan;
+use self::{connectors::ConnectorPlan, schedules::SchedulePlan};
 use super::{Session, agents::reached};
 use crate::{
     agent::{self, AgentHandle, AgentIdentity, Birth, Command, LifeRequest},
@@ -43,16 +44,28 @@ pub(in crate::server) async fn apply(
     session: &Session,
     params: ApplyParams,
 ) -> Result<ApplyResult, RpcError> {
-    let (manifests, documents) = read(session, &params)?;
+    let Documents { manifests, schedules, connectors } = read(session, &params)?;
     let plans = plan(session, manifests).await?;
-    let schedules = schedules::plan(session, &plans, documents)?;
+    let schedules = schedules::plan(session, &plans, schedules)?;
+    let connectors = connectors::check(&params, connectors)?;
     let described = schedules.iter().flat_map(SchedulePlan::describe).collect();
     if params.dry_run {
-        return Ok(ApplyResult { items: plans.iter().map(describe).collect(), schedules: described });
+        let resources = connectors::plan(session, connectors)?.iter().map(ConnectorPlan::describe).collect();
+        return Ok(ApplyResult {
+            items: plans.iter().map(describe).collect(),
+            schedules: described,
+            resources,
+        });
     }
     let origin = Origin::actor(session.caller.actor());
     let mut items: BTreeMap<usize, Applied> = BTreeMap::new();
-    let created = create(session, &plans, &schedules, &origin).await?;
+    // What is planned of resources must be so still when it is durable.
+    let changing = session.shared.resources.changing.lock().await;
+    let connectors = connectors::plan(session, connectors)?;
+    let mut draft = Draft::default();
+    connectors::draft(session, &mut draft, &connectors, &origin)?;
+    let created = create(session, (&plans, &schedules), &origin, draft).await?;
+    drop(changing);
     let mut started = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
         let mut applied = describe(plan);
@@ -75,6 +88,20 @@ pub(in crate::server) async fn apply(
         }
         items.insert(index, applied);
     }
+    update_schedules(&plans, &schedules, &origin).await?;
+    for (handle, manifest) in started {
+        start_when_ready(&session.shared, handle, &manifest, Cause::Manifest);
+    }
+    let resources = connectors.iter().map(ConnectorPlan::describe).collect();
+    Ok(ApplyResult { items: items.into_values().collect(), schedules: described, resources })
+}
+
+/// Hands schedules of their own documents to agents that are not updated otherwise.
+async fn update_schedules(
+    plans: &[Plan],
+    schedules: &[SchedulePlan],
+    origin: &Origin,
+) -> Result<(), RpcError> {
     for others in schedules.iter().filter(|others| !others.is_unchanged()) {
         let is_updated = plans
             .iter()
@@ -85,10 +112,7 @@ pub(in crate::server) async fn apply(
             handle.ask(|reply| Command::Update(declared, origin, reply)).await??;
         }
     }
-    for (handle, manifest) in started {
-        start_when_ready(&session.shared, handle, &manifest, Cause::Manifest);
-    }
-    Ok(ApplyResult { items: items.into_values().collect(), schedules: described })
+    Ok(())
 }
 
 impl Plan {
@@ -121,11 +145,15 @@ async fn update(
     handle.ask(|reply| Command::Update(declared, origin, reply)).await?.map(Some)
 }
 
+/// What the documents declare.
+struct Documents {
+    manifests: Vec<Manifest>,
+    schedules: Vec<Sourced<ScheduleManifest>>,
+    connectors: Vec<Sourced<ConnectorManifest>>,
+}
+
 /// Reads the documents; everything that is wrong comes back at once.
-fn read(
-    session: &Session,
-    params: &ApplyParams,
-) -> Result<(Vec<Manifest>, Vec<Sourced<ScheduleManifest>>), RpcError> {
+fn read(session: &Session, params: &ApplyParams) -> Result<Documents, RpcError> {
     if params.documents.is_empty() {
         return Err(RpcError::new(ErrorName::InvalidParams, "nothing to apply"));
     }
@@ -137,11 +165,7 @@ fn read(
     let set = parse_set(&files).map_err(|problems| wrong(&problems))?;
     let mut manifests = Vec::new();
     for found in set.agents {
-        let document = params.documents.iter().find(|document| document.file == found.file);
-        let folder = document.map_or("/", |document| document.folder.as_str());
-        let folder: FilePath = folder.parse().map_err(|error| {
-            RpcError::new(ErrorName::InvalidParams, format!("`folder` of {}: {error}", found.file))
-        })?;
+        let folder = folder_of(params, &found.file)?;
         let resolved = found.manifest.resolved_from(&folder).map_err(|error| {
             RpcError::new(ErrorName::InvalidManifest, format!("{}:{}: {error}", found.file, found.line))
         })?;
@@ -168,7 +192,16 @@ fn read(
         }
         manifests.push(resolved);
     }
-    Ok((manifests, set.schedules))
+    Ok(Documents { manifests, schedules: set.schedules, connectors: set.connectors })
+}
+
+/// The folder of a file.
+fn folder_of(params: &ApplyParams, file: &str) -> Result<FilePath, RpcError> {
+    let document = params.documents.iter().find(|document| document.file == file);
+    let folder = document.map_or("/", |document| document.folder.as_str());
+    folder
+        .parse()
+        .map_err(|error| RpcError::new(ErrorName::InvalidParams, format!("`folder` of {file}: {error}")))
 }
 
 /// What a manifest may say and this node does not do: it is refused instead of passed over.
@@ -263,15 +296,14 @@ fn describe(plan: &Plan) -> Applied {
     }
 }
 
-/// Makes every new agent of the set durable in one step, then brings up their engines.
+/// Makes every new agent of the set durable in one step with what is drafted, then brings up their engines.
 async fn create(
     session: &Session,
-    plans: &[Plan],
-    schedules: &[SchedulePlan],
+    (plans, schedules): (&[Plan], &[SchedulePlan]),
     origin: &Origin,
+    mut draft: Draft,
 ) -> Result<Vec<AgentHandle>, RpcError> {
     let shared = &session.shared;
-    let mut draft = Draft::default();
     let mut births = Vec::new();
     for plan in plans.iter().filter(|plan| plan.known.is_none()) {
         let identity = AgentIdentity {

@@ -1,0 +1,247 @@
+//! Connectors: servers whose tools agents may use, how they are reached, and what of them may be used.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use edgeplane_types::{AgentName, SafeLabel};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    model::{ApiVersion, SecretSource, yes},
+    words::{EnvName, FilePath, LabelKey, ToolPattern},
+};
+
+/// How long a call of a connector may take, in milliseconds.
+pub const CONNECTOR_TIMEOUT_MS: u64 = 60_000;
+
+/// What a document declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ConnectorWord")]
+pub enum ConnectorKind {
+    /// A connector.
+    Connector,
+}
+
+/// A server whose tools agents may use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorManifest {
+    /// The version of the manifest's language: `edgeplane.dev/v1alpha1`.
+    pub api_version: ApiVersion,
+    /// What this document declares: `Connector`.
+    pub kind: ConnectorKind,
+    /// Which one it is.
+    pub metadata: ConnectorMetadata,
+    /// What it says.
+    pub spec: ConnectorSpec,
+}
+
+/// Which connector it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorMetadata {
+    /// Its name, unique among the node's connectors.
+    pub name: AgentName,
+    /// By what it is found.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<LabelKey, SafeLabel>,
+}
+
+/// How a connector is reached, and what of it may be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorSpec {
+    /// What it is for, in a sentence or a few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 8192))]
+    pub description: Option<String>,
+    /// How it is reached.
+    pub transport: ConnectorTransport,
+    /// What is shown to a server over HTTP, by reference. A program gets its secrets by variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<ConnectorCredentials>,
+    /// The tools that may be used at all; `*` stands for any letters. Left out: all.
+    #[serde(default = "any_tool")]
+    #[schemars(length(min = 1, max = 1024))]
+    pub allow: BTreeSet<ToolPattern>,
+    /// The tools that may not be used, whatever `allow` says.
+    #[serde(default)]
+    #[schemars(length(max = 1024))]
+    pub deny: BTreeSet<ToolPattern>,
+    /// What holds for a call of a tool that may be used.
+    #[serde(default = "ConnectorPolicy::standard")]
+    pub policy: ConnectorPolicy,
+    /// How long a call may take, in milliseconds.
+    #[serde(default = "timeout_ms")]
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub timeout_ms: u64,
+    /// Whether it is used.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+}
+
+/// How a connector is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum ConnectorTransport {
+    /// By the standard streams of a program that the node runs.
+    Stdio(ConnectorProgram),
+    /// By HTTP, at an address where it runs already.
+    Http(ConnectorAddress),
+}
+
+/// A program that is a connector.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorProgram {
+    /// The program and its arguments. No shell reads them. A bare name is looked up in `PATH`; one with a `/` is a path,
+    /// relative to the manifest's folder unless absolute.
+    #[schemars(length(min = 1, max = 1024))]
+    pub command: Vec<String>,
+    /// Variables of its environment, secrets by reference.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<EnvName, ConnectorText>,
+    /// The folder that it starts in. Left out: one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<FilePath>,
+}
+
+/// Where a connector runs already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorAddress {
+    /// Its address.
+    #[schemars(length(min = 1, max = 4096))]
+    pub url: String,
+    /// What is sent with each request, secrets by reference.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<SafeLabel, ConnectorText>,
+}
+
+/// A text, or where the node finds it when it is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum ConnectorText {
+    /// The text itself. Not for secrets.
+    Text(String),
+    /// A secret by reference.
+    #[serde(rename_all = "camelCase")]
+    Secret {
+        /// Where its value is.
+        secret_ref: SecretSource,
+    },
+}
+
+/// What is shown to a server: nothing of it stands here but where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum ConnectorCredentials {
+    /// The bearer token in this variable of the daemon's environment.
+    Env(EnvName),
+    /// The bearer token in this file, less one line break at its end.
+    File(FilePath),
+    /// A token that is asked for with the client's own credentials.
+    Oauth(ConnectorOauth),
+}
+
+/// A client of an authorisation server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorOauth {
+    /// Where tokens are asked for.
+    #[schemars(length(min = 1, max = 4096))]
+    pub token_url: String,
+    /// As which client.
+    #[schemars(length(min = 1, max = 256))]
+    pub client_id: String,
+    /// Where the client's secret is.
+    pub client_secret: ConnectorSecret,
+    /// What is asked for.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub scopes: Vec<String>,
+}
+
+/// A secret by reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorSecret {
+    /// Where its value is.
+    pub secret_ref: SecretSource,
+}
+
+/// What holds for calls of a connector's tools, beside the node's rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorPolicy {
+    /// What holds where no rule says otherwise.
+    #[serde(default = "ConnectorDefault::standard")]
+    pub default: ConnectorDefault,
+}
+
+impl ConnectorPolicy {
+    /// What holds unless a manifest says otherwise.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self { default: ConnectorDefault::standard() }
+    }
+}
+
+/// What holds for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectorDefault {
+    /// It is made.
+    Allow,
+    /// A person is asked first.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+impl ConnectorDefault {
+    /// What holds unless a manifest says otherwise: somebody is asked.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self::Ask
+    }
+}
+
+impl ConnectorSpec {
+    /// Whether a tool may be used at all.
+    #[must_use]
+    pub fn admits(&self, tool: &str) -> bool {
+        self.allow.iter().any(|pattern| pattern.matches(tool))
+            && !self.deny.iter().any(|pattern| pattern.matches(tool))
+    }
+}
+
+impl ToolPattern {
+    /// Whether a tool's name is one of those that are meant.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        let mut parts = self.as_str().split('*');
+        let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+        let mut parts: Vec<&str> = parts.collect();
+        let Some(last) = parts.pop() else { return rest.is_empty() };
+        for part in parts {
+            match rest.find(part) {
+                Some(at) => rest = rest.get(at.saturating_add(part.len())..).unwrap_or_default(),
+                None => return false,
+            }
+        }
+        rest.ends_with(last)
+    }
+}
+
+/// # Panics
+///
+/// Never: a star is a pattern.
+fn any_tool() -> BTreeSet<ToolPattern> {
+    #[expect(clippy::expect_used, reason = "the text is constant and a test reads it")]
+    BTreeSet::from(["*".parse().expect("a star is a pattern")])
+}
+
+fn timeout_ms() -> u64 {
+    CONNECTOR_TIMEOUT_MS
+}
