@@ -1,4 +1,4 @@
-//! Commands beside the program: started when the node asks, known by their files, ended with the epoch.
+//! Commands beside the program: started when the node asks, written to, known by their files, ended with the epoch.
 //!
 //! Owns their processes, and writing their files. A command is born where the program was, with the program's user and
 //! limits, and is a child of the shim like it: whatever ends the epoch's tree ends it. Its two outputs are one pipe,
@@ -24,10 +24,12 @@ use edgeplane_os::{
 use edgeplane_types::life::ExitStatus;
 use edgeplane_wire::{
     command::{CommandSpec, CommandState, FOLDER, Head, RUNNING_MAX, file_name},
-    shim::LaunchStep,
+    shim::{InputOutcome, LaunchStep},
 };
 
 use crate::{
+    client::Token,
+    command_input::{CommandInput, Settled},
     failure::Failure,
     launch::{Rights, What, bad_spec, spawn_in},
     tree::{Tree, kill_descendants},
@@ -40,6 +42,14 @@ const READS_IN_TURN: usize = 8;
 /// comes behind them was written by somebody that the command left behind.
 const DRAIN_BYTES_MAX: usize = 1 << 20;
 
+/// An input of a command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) id: [u8; 16],
+    pub(crate) bytes: &'a [u8],
+    pub(crate) closes: bool,
+}
+
 /// The commands of an epoch that have not ended.
 #[derive(Debug)]
 pub(crate) struct Commands {
@@ -48,12 +58,20 @@ pub(crate) struct Commands {
     running: Vec<Command>,
 }
 
+/// A command that was started, and our ends of its streams.
+struct Started {
+    process: Spawned,
+    output: OwnedFd,
+    input: Option<OwnedFd>,
+}
+
 #[derive(Debug)]
 struct Command {
     id: [u8; 16],
     process: Spawned,
     /// Its output, until it has none any more.
     output: Option<OwnedFd>,
+    input: CommandInput,
     log: Log,
 }
 
@@ -79,11 +97,12 @@ impl Commands {
             Err(error) => return Err(failed(&error)),
         };
         match self.start(spec, tree) {
-            Ok((process, output)) => {
+            Ok(Started { process, output, input }) => {
                 log.head.pid = process.pid;
                 log.head.start = process.start_time;
                 log.keep_head();
-                self.running.push(Command { id, process, output: Some(output), log });
+                let input = CommandInput::new(input);
+                self.running.push(Command { id, process, output: Some(output), input, log });
                 Ok(false)
             }
             Err(failure) => {
@@ -94,19 +113,27 @@ impl Commands {
         }
     }
 
-    fn start(&self, spec: &CommandSpec, tree: &Tree) -> Result<(Spawned, OwnedFd), Failure> {
+    fn start(&self, spec: &CommandSpec, tree: &Tree) -> Result<Started, Failure> {
         if self.running.len() >= RUNNING_MAX {
             return Err(bad_spec("too many commands run in this epoch"));
         }
         let failed = |error: io::Error| {
             Failure::new(LaunchStep::Terminal, &error).attempted("cannot make the command's streams")
         };
-        let input = File::open("/dev/null").map_err(failed)?;
+        let (its_input, input) = match spec.has_input {
+            true => fd::pipe().map(|(its_end, our_end)| (its_end, Some(our_end))),
+            false => File::open("/dev/null").map(|nothing| (OwnedFd::from(nothing), None)),
+        }
+        .map_err(failed)?;
+        if let Some(input) = &input {
+            fd::set_nonblocking(input).map_err(failed)?;
+        }
         let (output, its_output) = fd::pipe().map_err(failed)?;
         fd::set_nonblocking(&output).map_err(failed)?;
         let what = What { program: &spec.program, argv: &spec.argv, env: &spec.env, cwd: &spec.cwd };
-        let stdio = [input.as_fd(), its_output.as_fd(), its_output.as_fd()];
-        Ok((spawn_in(tree, &self.rights, &what, stdio, None)?, output))
+        let stdio = [its_input.as_fd(), its_output.as_fd(), its_output.as_fd()];
+        let process = spawn_in(tree, &self.rights, &what, stdio, None)?;
+        Ok(Started { process, output, input })
     }
 
     /// What they write to, by command.
@@ -126,6 +153,26 @@ impl Commands {
         }
     }
 
+    /// Writes to a command, or says at once what becomes of that. One that has ended, or never was, is unknown.
+    pub(crate) fn write(&mut self, id: &[u8; 16], asked_by: Token, input: Wanted<'_>) -> Option<InputOutcome> {
+        let Some(command) = self.running.iter_mut().find(|command| command.id == *id) else {
+            return Some(InputOutcome::Unknown);
+        };
+        command.input.push(asked_by, input.id, input.bytes, input.closes)
+    }
+
+    /// What they read from, of those that something waits for, by command.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = ([u8; 16], BorrowedFd<'_>)> {
+        self.running.iter().filter_map(|command| Some((command.id, command.input.awaited()?)))
+    }
+
+    /// Writes what a command takes now.
+    pub(crate) fn pump(&mut self, id: &[u8; 16], settled: &mut dyn FnMut(Settled)) {
+        if let Some(command) = self.running.iter_mut().find(|command| command.id == *id) {
+            command.input.pump(settled);
+        }
+    }
+
     /// Ends a command and what came from it. One that has ended needs none of it.
     pub(crate) fn end(&self, id: &[u8; 16]) {
         let Some(command) = self.running.iter().find(|command| command.id == *id) else { return };
@@ -137,7 +184,12 @@ impl Commands {
     }
 
     /// A child was reaped: the command that it was, if it was one.
-    pub(crate) fn reaped(&mut self, pid: u32, status: ExitStatus, buffer: &mut [u8]) -> Option<[u8; 16]> {
+    pub(crate) fn reaped(
+        &mut self,
+        (pid, status): (u32, ExitStatus),
+        buffer: &mut [u8],
+        settled: &mut dyn FnMut([u8; 16], Settled),
+    ) -> Option<[u8; 16]> {
         let at = self.running.iter().position(|command| command.process.pid == pid)?;
         let mut command = self.running.swap_remove(at);
         let mut drained = 0_usize;
@@ -147,6 +199,7 @@ impl Commands {
                 count => drained = drained.saturating_add(count),
             }
         }
+        command.input.close(&mut |one| settled(command.id, one));
         command.log.end(CommandState::Ended(status));
         Some(command.id)
     }

@@ -22,6 +22,7 @@ use edgeplane_wire::shim::{FromShim, OutputStream, Status};
 
 use crate::{
     clients::Clients,
+    command_input::Settled,
     commands::Commands,
     input::Inputs,
     program::Program,
@@ -189,6 +190,9 @@ impl Engine {
         for id in &ready.commands {
             self.commands.take_output(id, self.buffer.as_mut_slice());
         }
+        for id in &ready.command_inputs {
+            self.write_command(id);
+        }
         if ready.listener {
             self.clients.accept(&self.listener, now);
         }
@@ -313,7 +317,14 @@ impl Engine {
                     if pid == self.program.pid() && self.program.status().is_none() {
                         self.program.ended(status);
                         self.begin_ending();
-                    } else if let Some(id) = self.commands.reaped(pid, status, self.buffer.as_mut_slice()) {
+                        continue;
+                    }
+                    let clients = &mut self.clients;
+                    let mut settled = |id, Settled { id: input, asked_by, outcome }| {
+                        clients.send(asked_by, &FromShim::CommandInput { id, input, outcome });
+                    };
+                    let buffer = self.buffer.as_mut_slice();
+                    if let Some(id) = self.commands.reaped((pid, status), buffer, &mut settled) {
                         self.tell_command(id, 0, "");
                     }
                 }

@@ -20,6 +20,7 @@ mod engine;
 
 mod client;
 mod clients;
+mod command_input;
 mod commands;
 mod input;
 mod members;

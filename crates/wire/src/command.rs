@@ -25,7 +25,14 @@ pub const SLACK_BYTES: u64 = 256 << 10;
 
 const MAGIC: [u8; 8] = *b"EPCMD\0\0\x01";
 
+/// Most bytes of one input of a command.
+pub const COMMAND_INPUT_BYTES_MAX: usize = 256 << 10;
+
+/// The form of a specification that every shim with commands knows.
 const FORMAT: u16 = 1;
+
+/// The form with what comes behind it: whether there is an input. Only for shims that write to commands.
+const FORMAT_WITH_INPUT: u16 = 2;
 
 /// What a shim is told of a command. As whom it runs, and with which limits, is what holds for the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +47,8 @@ pub struct CommandSpec {
     pub cwd: Vec<u8>,
     /// Bytes of output that are kept: the last ones.
     pub output_bytes_max: u64,
+    /// Whether it can be written to; its input is empty else.
+    pub has_input: bool,
 }
 
 impl CommandSpec {
@@ -47,12 +56,16 @@ impl CommandSpec {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(4096);
-        out.extend_from_slice(&FORMAT.to_le_bytes());
+        let format = if self.has_input { FORMAT_WITH_INPUT } else { FORMAT };
+        out.extend_from_slice(&format.to_le_bytes());
         put_block(&mut out, &self.program);
         spec::put_list(&mut out, &self.argv);
         spec::put_list(&mut out, &self.env);
         put_block(&mut out, &self.cwd);
         out.extend_from_slice(&self.output_bytes_max.to_le_bytes());
+        if self.has_input {
+            out.push(1);
+        }
         out
     }
 
@@ -66,16 +79,24 @@ impl CommandSpec {
         }
         let mut reader = Reader::new(encoded);
         let r = &mut reader;
-        if r.u16()? != FORMAT {
+        let format = r.u16()?;
+        if ![FORMAT, FORMAT_WITH_INPUT].contains(&format) {
             return Err(DecodeError::Value);
         }
-        let command = Self {
+        let mut command = Self {
             program: spec::bytes(r)?,
             argv: spec::list(r)?,
             env: spec::list(r)?,
             cwd: spec::bytes(r)?,
             output_bytes_max: r.u64()?,
+            has_input: false,
         };
+        if format == FORMAT_WITH_INPUT {
+            command.has_input = match r.u8()? {
+                1 => true,
+                _ => return Err(DecodeError::Value),
+            };
+        }
         if command.output_bytes_max > OUTPUT_BYTES_MAX {
             return Err(DecodeError::Limit);
         }
@@ -234,6 +255,7 @@ mod tests {
             env: vec![b"PATH=/bin".to_vec()],
             cwd: b"/srv".to_vec(),
             output_bytes_max: 1 << 20,
+            has_input: false,
         }
     }
 
@@ -244,6 +266,9 @@ mod tests {
         for len in 0..bytes.len() {
             assert!(CommandSpec::decode(&bytes[..len]).is_err(), "{len}");
         }
+        let with_input = CommandSpec { has_input: true, ..spec() };
+        assert_eq!(CommandSpec::decode(&with_input.encode()), Ok(with_input.clone()));
+        assert_eq!(bytes[..2], FORMAT.to_le_bytes(), "what has no input is read by every shim");
         let greedy = CommandSpec { output_bytes_max: OUTPUT_BYTES_MAX + 1, ..spec() };
         assert_eq!(CommandSpec::decode(&greedy.encode()), Err(DecodeError::Limit));
     }

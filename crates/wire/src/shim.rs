@@ -7,10 +7,13 @@
 use crate::bytes::{DecodeError, Reader};
 
 /// Versions that this code speaks, lowest and highest.
-pub const VERSIONS: (u16, u16) = (1, COMMANDS_SINCE);
+pub const VERSIONS: (u16, u16) = (1, COMMAND_INPUT_SINCE);
 
 /// The version since which a shim runs commands beside its program.
 pub const COMMANDS_SINCE: u16 = 2;
+
+/// The version since which a shim writes to commands.
+pub const COMMAND_INPUT_SINCE: u16 = 3;
 
 /// First bytes of every conversation.
 pub const MAGIC: [u8; 4] = *b"EPSH";
@@ -130,6 +133,17 @@ pub enum ToShim<'a> {
     EndCommand {
         /// Its id.
         id: [u8; 16],
+    },
+    /// Writes to a command, once per id of the input. Since version 3.
+    CommandInput {
+        /// The command's id.
+        id: [u8; 16],
+        /// The input's id.
+        input: [u8; 16],
+        /// Whether nothing comes after it.
+        closes: bool,
+        /// What to write.
+        bytes: &'a [u8],
     },
     /// Launches the program. Only on the descriptor that the shim was born with, and only once.
     Launch {
@@ -364,6 +378,15 @@ pub enum FromShim<'a> {
         errno: i32,
         /// Why it could not be run, in UTF-8; empty if it ran.
         text: &'a [u8],
+    },
+    /// What became of an input of a command. Since version 3.
+    CommandInput {
+        /// The command's id.
+        id: [u8; 16],
+        /// The input's id.
+        input: [u8; 16],
+        /// The outcome.
+        outcome: InputOutcome,
     },
 }
 

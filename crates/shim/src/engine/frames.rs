@@ -11,6 +11,8 @@ use super::{Engine, now_us};
 use crate::{
     client::{Client, Standing, Token},
     clients::Hello,
+    command_input::Settled,
+    commands::Wanted,
     failure::Failure,
 };
 
@@ -118,6 +120,9 @@ impl Engine {
             ToShim::Kill => self.stop(now, Signal::KILL, 0),
             ToShim::Run { id, spec } => self.run_command(id, spec),
             ToShim::EndCommand { id } => self.commands.end(&id),
+            ToShim::CommandInput { id, input, closes, bytes } => {
+                self.command_input(token, id, Wanted { id: input, bytes, closes });
+            }
             ToShim::Sync => {
                 self.recording.sync(now);
                 let offset = self.recording.synced();
@@ -147,6 +152,24 @@ impl Engine {
             Ok(true) => self.tell_command(id, 0, ""),
             Err(failure) => self.tell_command(id, failure.errno, &failure.text),
         }
+    }
+
+    fn command_input(&mut self, token: Token, id: [u8; 16], wanted: Wanted<'_>) {
+        match self.commands.write(&id, token, wanted) {
+            Some(outcome) => {
+                let frame = FromShim::CommandInput { id, input: wanted.id, outcome };
+                self.clients.send(token, &frame);
+            }
+            None => self.write_command(&id),
+        }
+    }
+
+    /// Writes what a command takes now.
+    pub(super) fn write_command(&mut self, id: &[u8; 16]) {
+        let clients = &mut self.clients;
+        self.commands.pump(id, &mut |Settled { id: input, asked_by, outcome }| {
+            clients.send(asked_by, &FromShim::CommandInput { id: *id, input, outcome });
+        });
     }
 
     /// Tells who asks for commands what became of one.

@@ -16,6 +16,8 @@ pub(super) struct Ready {
     pub(super) clients: Vec<ReadyClient>,
     /// Commands that have said something.
     pub(super) commands: Vec<[u8; 16]>,
+    /// Commands that may be written to.
+    pub(super) command_inputs: Vec<[u8; 16]>,
 }
 
 /// A connection that is ready.
@@ -45,6 +47,9 @@ pub(super) fn poll_list(engine: &Engine) -> Vec<PollFd<'_>> {
     }
     for (_id, fd) in engine.commands.outputs() {
         list.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    }
+    for (_id, fd) in engine.commands.inputs() {
+        list.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT));
     }
     if let Some(fd) = engine.tree.emptiness_events().filter(|_fd| engine.phase.awaits_emptiness()) {
         list.push(PollFd::from_borrowed_fd(fd, PollFlags::PRI));
@@ -77,6 +82,11 @@ impl Ready {
                 ready.commands.push(id);
             }
         }
+        for (id, _fd) in engine.commands.inputs() {
+            if !next().is_empty() {
+                ready.command_inputs.push(id);
+            }
+        }
         ready
     }
 
@@ -85,7 +95,9 @@ impl Ready {
         let all = PollFlags::IN | PollFlags::OUT;
         let clients = engine.clients.iter().map(|client| ReadyClient::new(client, all)).collect();
         let commands = engine.commands.outputs().map(|(id, _fd)| id).collect();
-        Self { signals: true, listener: true, outputs: [true; 2], input: true, clients, commands }
+        let command_inputs = engine.commands.inputs().map(|(id, _fd)| id).collect();
+        let (signals, listener, input) = (true, true, true);
+        Self { signals, listener, outputs: [true; 2], input, clients, commands, command_inputs }
     }
 }
 

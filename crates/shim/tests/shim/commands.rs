@@ -6,7 +6,7 @@ use edgeplane_os::Signal;
 use edgeplane_types::life::ExitStatus;
 use edgeplane_wire::{
     command::{CommandSpec, CommandState, FOLDER, Head, RUNNING_MAX, file_name},
-    shim::{FromShim, Role, ToShim},
+    shim::{FromShim, InputOutcome, Role, ToShim},
 };
 
 use crate::{
@@ -21,6 +21,7 @@ fn command(script: &str) -> CommandSpec {
         env: vec![b"PATH=/usr/local/bin:/usr/bin:/bin".to_vec()],
         cwd: b"/".to_vec(),
         output_bytes_max: 1 << 20,
+        has_input: false,
     }
 }
 
@@ -167,4 +168,65 @@ fn floods_are_bounded_and_what_is_ended_ends_whole() {
     assert!(told(&mut shim.control, 99).1.contains("too many commands"));
     shim.control.send(&ToShim::Kill);
     assert!(shim.finish().tree_empty);
+}
+
+fn write(conn: &mut Conn, (id, input): (u8, u8), bytes: &[u8], closes: bool) -> InputOutcome {
+    conn.send(&ToShim::CommandInput { id: [id; 16], input: [input; 16], closes, bytes });
+    conn.expect("what became of an input", |frame| match frame {
+        FromShim::CommandInput { id: found, input: of, outcome } if *found == [id; 16] && *of == [input; 16] => {
+            Some(*outcome)
+        }
+        _ => None,
+    })
+}
+
+/// SHIM-043
+#[test]
+fn command_is_written_to_once_per_id_until_its_input_is_closed() {
+    let dir = epoch_dir();
+    let mut shim = Shim::launch(spec(dir.path(), "read x; exit 5"));
+    let reader = CommandSpec { has_input: true, ..command("while read line; do echo \"got $line\"; done; echo over") };
+    run(&mut shim.control, 1, &reader);
+    assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Written);
+    assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Duplicate);
+    assert_eq!(write(&mut shim.control, (1, 2), b"two\n", true), InputOutcome::Written);
+    assert_eq!(write(&mut shim.control, (1, 3), b"three\n", false), InputOutcome::Closed);
+    assert_eq!(told(&mut shim.control, 1), (0, String::new()));
+    assert_eq!(seen(&shim, 1).1, "got one\ngot two\nover\n");
+    assert_eq!(write(&mut shim.control, (1, 4), b"x", false), InputOutcome::Unknown, "it has ended");
+    assert_eq!(write(&mut shim.control, (9, 1), b"x", false), InputOutcome::Unknown, "it never was");
+    run(&mut shim.control, 2, &command("cat; sleep 30"));
+    assert_eq!(write(&mut shim.control, (2, 1), b"x", false), InputOutcome::Closed, "its input is empty");
+    shim.control.send(&ToShim::EndCommand { id: [2; 16] });
+    assert_eq!(told(&mut shim.control, 2), (0, String::new()));
+}
+
+/// SHIM-043
+#[test]
+fn a_command_that_does_not_read_keeps_nobody_waiting() {
+    let dir = epoch_dir();
+    let mut shim = Shim::launch(spec(dir.path(), "read x; exit 5"));
+    run(&mut shim.control, 1, &CommandSpec { has_input: true, ..command("sleep 1000") });
+    let bulk = vec![b'x'; 200 << 10];
+    let mut full = false;
+    for input in 1..20 {
+        shim.control.send(&ToShim::CommandInput { id: [1; 16], input: [input; 16], closes: false, bytes: &bulk });
+        shim.control.send(&ToShim::Status);
+        // The answer comes behind what was said of the input.
+        full |= shim.control.expect("a status", |frame| match frame {
+            FromShim::Status(_) => Some(false),
+            FromShim::CommandInput { outcome: InputOutcome::Full, .. } => Some(true),
+            _ => None,
+        });
+        if full {
+            break;
+        }
+    }
+    assert!(full, "what waits is bounded");
+    shim.control.send(&ToShim::EndCommand { id: [1; 16] });
+    let outcome = shim.control.expect("the end of what waits", |frame| match frame {
+        FromShim::CommandInput { input, outcome, .. } if *input == [1; 16] => Some(*outcome),
+        _ => None,
+    });
+    assert_eq!(outcome, InputOutcome::Closed);
 }

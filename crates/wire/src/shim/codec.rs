@@ -4,7 +4,10 @@ use super::{
     EpochState, Exit, FRAME_BYTES_MAX, FromShim, INPUT_BYTES_MAX, InputKind, InputOutcome, LaunchStep, MAGIC,
     OutputStream, Role, SignalScope, Status, ToShim,
 };
-use crate::bytes::{DecodeError, Reader, put_block};
+use crate::{
+    bytes::{DecodeError, Reader, put_block},
+    command::COMMAND_INPUT_BYTES_MAX,
+};
 
 impl OutputStream {
     fn to_byte(self) -> u8 {
@@ -131,6 +134,12 @@ impl ToShim<'_> {
                 put_block(out, spec);
             }),
             Self::EndCommand { id } => frame(out, 0x0e, |out| out.extend_from_slice(id)),
+            Self::CommandInput { id, input, closes, bytes } => frame(out, 0x0f, |out| {
+                out.extend_from_slice(id);
+                out.extend_from_slice(input);
+                out.push(u8::from(*closes));
+                out.extend_from_slice(bytes);
+            }),
         }
     }
 }
@@ -177,10 +186,27 @@ impl<'a> ToShim<'a> {
             0x0c => Self::Launch { spec: r.block(FRAME_BYTES_MAX)? },
             0x0d => Self::Run { id: r.array()?, spec: r.block(FRAME_BYTES_MAX)? },
             0x0e => Self::EndCommand { id: r.array()? },
+            0x0f => Self::command_input(&mut r)?,
             _ => return Err(DecodeError::Value),
         };
         r.end()?;
         Ok(frame)
+    }
+}
+
+impl<'a> ToShim<'a> {
+    fn command_input(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let (id, input) = (r.array()?, r.array()?);
+        let closes = match r.u8()? {
+            0 => false,
+            1 => true,
+            _ => return Err(DecodeError::Value),
+        };
+        let bytes = r.rest();
+        if bytes.len() > COMMAND_INPUT_BYTES_MAX {
+            return Err(DecodeError::Limit);
+        }
+        Ok(Self::CommandInput { id, input, closes, bytes })
     }
 }
 
@@ -226,6 +252,11 @@ impl FromShim<'_> {
                 out.extend_from_slice(&errno.to_le_bytes());
                 put_block(out, text);
             }),
+            Self::CommandInput { id, input, outcome } => frame(out, 0x8f, |out| {
+                out.extend_from_slice(id);
+                out.extend_from_slice(input);
+                out.push(outcome.to_byte());
+            }),
         }
     }
 }
@@ -268,6 +299,11 @@ impl<'a> FromShim<'a> {
             },
             0x8d => Self::Refused { text: r.block(FRAME_BYTES_MAX)? },
             0x8e => Self::Command { id: r.array()?, errno: r.i32()?, text: r.block(FRAME_BYTES_MAX)? },
+            0x8f => Self::CommandInput {
+                id: r.array()?,
+                input: r.array()?,
+                outcome: InputOutcome::from_byte(r.u8()?)?,
+            },
             _ => return Err(DecodeError::Value),
         };
         r.end()?;

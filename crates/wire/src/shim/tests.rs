@@ -52,6 +52,8 @@ fn frames_survive_their_bytes() {
     check_to(&ToShim::Launch { spec: b"spec" });
     check_to(&ToShim::Run { id: [5; 16], spec: b"command" });
     check_to(&ToShim::EndCommand { id: [5; 16] });
+    check_to(&ToShim::CommandInput { id: [5; 16], input: [6; 16], closes: true, bytes: b"yes" });
+    check_to(&ToShim::CommandInput { id: [5; 16], input: [6; 16], closes: false, bytes: b"" });
     check_from(&FromShim::Hello { version: 1, status: status() });
     check_from(&FromShim::Subscribed { head: 5 });
     check_from(&FromShim::Output { offset: 5, stream: OutputStream::Err, bytes: b"\xff\x00" });
@@ -74,6 +76,7 @@ fn frames_survive_their_bytes() {
     check_from(&FromShim::LaunchFailed { step: LaunchStep::Program, errno: 2, text: b"no such file" });
     check_from(&FromShim::Refused { text: b"wrong key" });
     check_from(&FromShim::Command { id: [5; 16], errno: 2, text: b"no such file" });
+    check_from(&FromShim::CommandInput { id: [5; 16], input: [6; 16], outcome: InputOutcome::Written });
 }
 
 #[test]
