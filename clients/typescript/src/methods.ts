@@ -425,6 +425,17 @@ export class RuntimeProcess extends Group {
   }
 
   /**
+   * Writes to the standard input of a process that an agent's program had the node run, once per id.
+   *
+   * `runtime/process.write`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, idempotency_mismatch, unavailable, storage_full.
+   */
+  write(params: t.WriteProcessParams, options?: Options): Promise<t.WriteProcessResult> {
+    return this.call("runtime/process.write", params, "again", options);
+  }
+
+  /**
    * Ends a process that an agent's program had the node run.
    *
    * `runtime/process.terminate`: writes; a token needs: `supervise`;

@@ -293,6 +293,8 @@ export interface AgentProcess {
   reason?: string | null;
   /** Whether somebody asked for its end. */
   terminating?: boolean;
+  /** What was written to it, if it can be written to. */
+  input?: ProcessInput | null;
   /** What it wrote, if that was asked for. */
   output?: ProcessOutput | null;
 }
@@ -1788,6 +1790,8 @@ export interface InitializeResult {
   profiles: Array<string>;
 }
 
+export type InputId = string;
+
 /** Runs an agent's `prepare` steps. */
 export interface InstallResult {
   /** The agent's name. */
@@ -2764,6 +2768,23 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
+/** What was written to a process. */
+export interface ProcessInput {
+  /** How often. */
+  writes: number;
+  /** Bytes that it was given. */
+  written_bytes: number;
+  /** Whether its input was closed. */
+  closed: boolean;
+}
+
+/** What became of something that was to be written. */
+export type ProcessInputStatus =
+  /** The process was given all of it. */
+  | "written"
+  /** It waits for the process to read. */
+  | "queued";
+
 /** What a process wrote, both of its streams in one. */
 export interface ProcessOutput {
   /** Its beginning, if that is kept; what is no text is replaced. */
@@ -2776,6 +2797,8 @@ export interface ProcessOutput {
   written_bytes: number;
   /** Bytes that are kept: the last ones. */
   kept_bytes: number;
+  /** Offset of the first byte that is kept; those before it are gone. */
+  kept_from: number;
   /** SHA-256 of what is kept, once that is in the record. */
   digest?: string | null;
 }
@@ -5154,6 +5177,36 @@ export interface WriteParams {
   attachment: string;
   /** The bytes in base64. */
   data: string;
+}
+
+/** Writes to a process's standard input. */
+export interface WriteProcessParams {
+  /** Which. */
+  process_id: ProcessId;
+  /** What to write, as text. This or `data`, or neither with `close`. */
+  text?: string | null;
+  /** What to write, as base64. */
+  data?: string | null;
+  /** Whether nothing comes after it: the process then reads the end of its input. */
+  close?: boolean;
+  /** The caller's id for it: what is written under an id is written once, whoever dies meanwhile. */
+  input_id?: InputId | null;
+  /** How long the answer may wait for the process to read, in milliseconds; 5,000 without. */
+  wait_ms?: number | null;
+}
+
+/** What became of a write to a process. */
+export interface WriteProcessResult {
+  /** The process. */
+  process_id: ProcessId;
+  /** The input's id. */
+  input_id: InputId;
+  /** What became of it. */
+  status: ProcessInputStatus;
+  /** How many bytes it has. */
+  input_bytes: number;
+  /** SHA-256 of them. */
+  input_digest: string;
 }
 
 /** Every notification with the type of its parameters. */

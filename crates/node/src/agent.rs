@@ -71,7 +71,10 @@ use crate::{
 };
 
 pub(crate) use accept::Accepted;
-pub(crate) use acp::{commands::is_unseen, is_asked_by_program};
+pub(crate) use acp::{
+    commands::{WantedInput, is_unseen},
+    is_asked_by_program,
+};
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use begin::{Begun, ToBegin, message_of, turn_of};
 pub(crate) use dead_letters::LetterRequest;
@@ -434,6 +437,10 @@ impl Actor {
             }
             Command::Terminate(id, wish, origin, reply) => {
                 drop(reply.send(self.terminate(id, wish, &origin).await));
+            }
+            Command::WriteProcess(wanted, origin, reply) => {
+                self.forget_waits();
+                self.write_command(wanted, &origin, reply).await;
             }
             Command::EndProcess(id) => self.grace_is_over(id),
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),

@@ -62,7 +62,13 @@ impl CommandInput {
     }
 
     /// Accepts an input, or says at once what becomes of it.
-    pub(crate) fn push(&mut self, asked_by: Token, id: Id, bytes: &[u8], closes: bool) -> Option<InputOutcome> {
+    pub(crate) fn push(
+        &mut self,
+        asked_by: Token,
+        id: Id,
+        bytes: &[u8],
+        closes: bool,
+    ) -> Option<InputOutcome> {
         if let Some(entry) = self.waiting.iter_mut().find(|entry| entry.id == id) {
             entry.asked_by = asked_by;
             return Some(InputOutcome::Queued);

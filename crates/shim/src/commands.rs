@@ -154,7 +154,12 @@ impl Commands {
     }
 
     /// Writes to a command, or says at once what becomes of that. One that has ended, or never was, is unknown.
-    pub(crate) fn write(&mut self, id: &[u8; 16], asked_by: Token, input: Wanted<'_>) -> Option<InputOutcome> {
+    pub(crate) fn write(
+        &mut self,
+        id: &[u8; 16],
+        asked_by: Token,
+        input: Wanted<'_>,
+    ) -> Option<InputOutcome> {
         let Some(command) = self.running.iter_mut().find(|command| command.id == *id) else {
             return Some(InputOutcome::Unknown);
         };

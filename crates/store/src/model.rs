@@ -28,8 +28,7 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, MessageId, OverrideId, ProcessId, RunId,
-    SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
+    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, InputId, MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -252,6 +251,12 @@ pub enum FoldError {
     /// The agent has no such command that runs.
     #[error("command {0} does not run")]
     NoCommand(ProcessId),
+    /// An input with this id was accepted for the command already.
+    #[error("input {0} is accepted already")]
+    InputTwice(InputId),
+    /// No such input waits to be written.
+    #[error("input {0} does not wait")]
+    NoInput(InputId),
     /// An override with this id was applied already.
     #[error("override {0} is applied already")]
     OverrideTwice(OverrideId),

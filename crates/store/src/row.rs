@@ -12,7 +12,7 @@ use edgeplane_proof::Digest;
 use edgeplane_types::{
     AgentId, AgentName, Continuity, Desired, Epoch, Event, Generation, MessageId, Phase, ProcessId,
     SessionId, StreamName, Tenant, Timestamp,
-    fact::{Cause, TreeEvidence},
+    fact::{Cause, InputFate, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
 };
@@ -40,6 +40,17 @@ pub struct CommandRow {
     pub is_terminating: bool,
 }
 
+/// What was to be written to a command at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandInputRow {
+    /// SHA-256 of it.
+    pub digest: String,
+    /// Whether nothing was to come after it.
+    pub closes: bool,
+    /// What became of it, as far as that is recorded.
+    pub fate: Option<InputFate>,
+}
+
 /// What the record says of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandStory {
@@ -53,6 +64,12 @@ pub struct CommandStory {
     pub is_terminating: bool,
     /// Its `command.ended`, if it has ended.
     pub ended: Option<Event>,
+    /// How often something was written to it.
+    pub inputs: u64,
+    /// How many bytes.
+    pub input_bytes: u64,
+    /// Whether its input was closed.
+    pub input_closed: bool,
 }
 
 /// An agent as its stream tells it.

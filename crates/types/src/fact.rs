@@ -4,6 +4,7 @@ mod about;
 mod actor;
 mod call;
 mod closing;
+mod command;
 mod conversation;
 mod kind;
 mod names;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use actor::Actor;
 pub use call::{CallEnd, UnkeptReason};
 pub use closing::{ClosingReason, ToldBy};
+pub use command::{CommandInputAccepted, CommandInputSettled, InputFate};
 pub use conversation::{
     DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
     SessionCreated, ThreadArchived, ThreadCreated, ThreadParent, ThreadRolledBack, ThreadUpdated,

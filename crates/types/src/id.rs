@@ -133,6 +133,8 @@ ids! {
     ActionId, "act", "an", "action";
     /// A recorded process.
     ProcessId, "prc", "a", "process";
+    /// What is written to a process at once.
+    InputId, "inp", "an", "input";
     /// Owner of files, blobs and checkpoints.
     WorkspaceId, "wks", "a", "workspace";
     /// A kept state of a workspace.

@@ -26,9 +26,9 @@ mod words;
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
-    ActionId, AgentId, CapabilityId, CheckpointId, DeliveryId, EventId, InvocationId, ItemId, MessageId,
-    NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId, TokenId,
-    TurnId, WorkspaceId,
+    ActionId, AgentId, CapabilityId, CheckpointId, DeliveryId, EventId, InputId, InvocationId, ItemId,
+    MessageId, NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId,
+    TokenId, TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{

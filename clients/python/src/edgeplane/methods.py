@@ -832,6 +832,35 @@ class RuntimeProcess(Group):
         result = self._call("runtime/process.get", required, optional, ctx, "safe")
         return cast(t.AgentProcess, result)
 
+    def write(
+        self,
+        *,
+        process_id: t.ProcessId,
+        text: Optional[str] = None,
+        data: Optional[str] = None,
+        close: Optional[bool] = None,
+        input_id: Optional[t.InputId] = None,
+        wait_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.WriteProcessResult:
+        """Writes to the standard input of a process that an agent's program had the node run, once per id.
+
+        `runtime/process.write`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, idempotency_mismatch, unavailable, storage_full.
+
+        :param process_id: Which.
+        :param text: What to write, as text. This or `data`, or neither with `close`.
+        :param data: What to write, as base64.
+        :param close: Whether nothing comes after it: the process then reads the end of its input.
+        :param input_id: The caller's id for it: what is written under an id is written once, whoever dies meanwhile.
+        :param wait_ms: How long the answer may wait for the process to read, in milliseconds; 5,000 without.
+        """
+        required: Dict[str, Any] = {"process_id": process_id}
+        optional: Dict[str, Any] = {"text": text, "data": data, "close": close, "input_id": input_id, "wait_ms": wait_ms}
+        result = self._call("runtime/process.write", required, optional, ctx, "again")
+        return cast(t.WriteProcessResult, result)
+
     def terminate(
         self,
         *,

@@ -313,6 +313,8 @@ class AgentProcess(TypedDict):
     reason: NotRequired[Optional[str]]
     # Whether somebody asked for its end.
     terminating: NotRequired[bool]
+    # What was written to it, if it can be written to.
+    input: NotRequired[Optional[ProcessInput]]
     # What it wrote, if that was asked for.
     output: NotRequired[Optional[ProcessOutput]]
 
@@ -1821,6 +1823,9 @@ class InitializeResult(TypedDict):
     profiles: List[str]
 
 
+InputId = str
+
+
 class InstallResult(TypedDict):
     """Runs an agent's `prepare` steps."""
 
@@ -2848,6 +2853,24 @@ class ProcessIdentity(TypedDict):
     bootId: str
 
 
+class ProcessInput(TypedDict):
+    """What was written to a process."""
+
+    # How often.
+    writes: int
+    # Bytes that it was given.
+    written_bytes: int
+    # Whether its input was closed.
+    closed: bool
+
+
+ProcessInputStatus = Literal[
+    "written",  # The process was given all of it.
+    "queued",  # It waits for the process to read.
+]
+"""What became of something that was to be written."""
+
+
 class ProcessOutput(TypedDict):
     """What a process wrote, both of its streams in one."""
 
@@ -2861,6 +2884,8 @@ class ProcessOutput(TypedDict):
     written_bytes: int
     # Bytes that are kept: the last ones.
     kept_bytes: int
+    # Offset of the first byte that is kept; those before it are gone.
+    kept_from: int
     # SHA-256 of what is kept, once that is in the record.
     digest: NotRequired[Optional[str]]
 
@@ -5285,3 +5310,35 @@ class WriteParams(TypedDict):
     attachment: str
     # The bytes in base64.
     data: str
+
+
+class WriteProcessParams(TypedDict):
+    """Writes to a process's standard input."""
+
+    # Which.
+    process_id: ProcessId
+    # What to write, as text. This or `data`, or neither with `close`.
+    text: NotRequired[Optional[str]]
+    # What to write, as base64.
+    data: NotRequired[Optional[str]]
+    # Whether nothing comes after it: the process then reads the end of its input.
+    close: NotRequired[bool]
+    # The caller's id for it: what is written under an id is written once, whoever dies meanwhile.
+    input_id: NotRequired[Optional[InputId]]
+    # How long the answer may wait for the process to read, in milliseconds; 5,000 without.
+    wait_ms: NotRequired[Optional[int]]
+
+
+class WriteProcessResult(TypedDict):
+    """What became of a write to a process."""
+
+    # The process.
+    process_id: ProcessId
+    # The input's id.
+    input_id: InputId
+    # What became of it.
+    status: ProcessInputStatus
+    # How many bytes it has.
+    input_bytes: int
+    # SHA-256 of them.
+    input_digest: str

@@ -1,15 +1,17 @@
 //! `edgeplane process`: the processes that agents' programs had the node run.
 
-use std::time::Duration;
+use std::{io::Read as _, time::Duration};
 
+use anyhow::Context as _;
+use base64::Engine as _;
 use clap::{Args, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser as _};
 use edgeplane_types::ProcessId;
 use edgeplane_wire::{
     api::machine::{
-        AgentProcess, ListProcessesParams, ProcessOutput, ProcessParams, ProcessStatus, TerminateParams,
-        Truncation,
+        AgentProcess, ListProcessesParams, ProcessInputStatus, ProcessOutput, ProcessParams, ProcessStatus,
+        TerminateParams, Truncation, WriteProcessParams,
     },
-    catalogue::{ProcessGet, ProcessList, ProcessTerminate},
+    catalogue::{ProcessGet, ProcessList, ProcessTerminate, ProcessWrite},
 };
 
 use super::{Outcome, inbox::short_time};
@@ -20,7 +22,7 @@ use crate::{
     table::{Table, cell},
 };
 
-/// See and end what agents' programs had the node run
+/// See, write to and end what agents' programs had the node run
 ///
 /// A program that speaks the Agent Client Protocol has its commands run by its agent's shim. Each is a process of the
 /// agent: it is recorded, ends with its epoch, and what it wrote is kept. Processes that a program starts by itself are
@@ -40,6 +42,7 @@ pub(crate) struct ProcessArgs {
 enum ProcessCommand {
     List(ListArgs),
     Get(GetArgs),
+    Write(WriteArgs),
     Terminate(TerminateArgs),
 }
 
@@ -79,6 +82,27 @@ struct GetArgs {
     /// Most of its output to show, from the beginning and from the end each; at most 64KiB
     #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size)]
     bytes: Option<u64>,
+}
+
+/// Write to the standard input of one
+///
+/// Its agent is declared with `driver.commandInput: true`. Without a text, standard input is written. With `--close` the
+/// process reads the end of its input behind it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane process write prc_01890000-0000-7000-8000-000000000002 --line yes
+  edgeplane process write prc_01890000-0000-7000-8000-000000000002 --close < answers.txt")]
+struct WriteArgs {
+    /// The process's id
+    #[arg(value_name = "PROCESS")]
+    id: ProcessId,
+    /// A line to write; a line break is added
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    line: Option<String>,
+    /// Nothing comes after it
+    #[arg(long)]
+    close: bool,
 }
 
 /// End one
@@ -124,6 +148,32 @@ pub(crate) fn run(args: &ProcessArgs, context: &mut Context) -> anyhow::Result<O
             let output_bytes = args.bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             let answer = context.ask::<ProcessGet>(&ProcessParams { process_id: args.id, output_bytes })?;
             context.show(&answer, |out, process| shown(out, &process))?;
+        }
+        ProcessCommand::Write(args) => {
+            let data = match &args.line {
+                Some(line) => format!("{line}\n").into_bytes(),
+                None => {
+                    let mut bytes = Vec::new();
+                    std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+                    bytes
+                }
+            };
+            let params = WriteProcessParams {
+                process_id: args.id,
+                text: None,
+                data: Some(base64::engine::general_purpose::STANDARD.encode(data)),
+                close: args.close,
+                input_id: None,
+                wait_ms: None,
+            };
+            let answer = context.ask::<ProcessWrite>(&params)?;
+            context.show(&answer, |out, written| {
+                let how = match written.status {
+                    ProcessInputStatus::Written => "written",
+                    ProcessInputStatus::Queued => "waiting to be read",
+                };
+                Ok(out.line(&format!("{} {how}, {}", human_bytes(written.input_bytes), written.input_id))?)
+            })?;
         }
         ProcessCommand::Terminate(args) => {
             let params = TerminateParams {

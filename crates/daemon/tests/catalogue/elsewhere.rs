@@ -13,10 +13,13 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     ("evidence/pack.export", "too_large", "crates/node/src/evidence.rs", PACK),
     // A hundred thousand tasks.
     ("runtime/task.create", "quota_exhausted", "crates/daemon/tests/graphs.rs", GRAPH),
+    // A shim of a release before.
+    ("runtime/process.write", "unsupported", "crates/node/src/agent/acp/commands/input.rs", OLDER_SHIM),
     ("runtime/hook.report", "success", "crates/daemon/tests/hooks.rs", HOOKS),
 ];
 
 const LEGAL_PAIRS: &str = "legal_pairs_lead_where_the_table_says_and_all_others_are_refused";
+const OLDER_SHIM: &str = "a_shim_of_an_older_release_is_not_written_to";
 const QUARANTINE: &str = "without_a_cgroup_a_possible_orphan_ends_in_quarantine";
 const PACK: &str = "pack_that_would_be_too_large_is_refused_before_it_is_made";
 const GRAPH: &str = "graph_has_room_for_a_hundred_thousand_tasks_and_no_more";

@@ -28,6 +28,36 @@ fn process(world: &World) -> (String, Value) {
     (name, json!({ "process_id": steps.pointer("/0/terminalId").unwrap() }))
 }
 
+/// A process that can be written to: what it is run as, and its id.
+fn reader(world: &World, script: &str) -> (String, Value) {
+    let name = world.name();
+    let folder = world.node.scratch().join(&name);
+    world.node.run(&name, &acp(&name, &folder, &[], (", commandInput: true", "")));
+    let steps = json!([["create", { "command": "sh", "args": ["-c", script] }]]);
+    let text = answer(&ask(&world.node, &name, &format!("terminal {steps}"))).text.clone();
+    let steps: Value = serde_json::from_str(&text).unwrap();
+    (name, json!({ "process_id": steps.pointer("/0/terminalId").unwrap(), "text": "hello\n" }))
+}
+
+/// The same, with something else to say of it.
+fn with(mut params: Value, key: &str, value: Value) -> Value {
+    params[key] = value;
+    params
+}
+
+/// More than a process that does not read is given at once.
+fn overfull(world: &World) -> Result<Value, RpcError> {
+    let (_agent, params) = reader(world, "sleep 1000");
+    let bulk = with(with(params, "text", json!("x".repeat(200_000))), "wait_ms", json!(100));
+    let mut talk = world.talk(super::Who::Operator);
+    for _write in 0..10 {
+        if let Err(error) = talk("runtime/process.write", bulk.clone()) {
+            return Err(error);
+        }
+    }
+    Ok(Value::Null)
+}
+
 fn ended(world: &World) -> Value {
     let (_agent, params) = process(world);
     world.made("runtime/process.terminate", params.clone());
@@ -38,7 +68,10 @@ fn ended(world: &World) -> Value {
 /// A process whose shim does not answer the daemon that would reach it.
 fn out_of_reach(method: &str) -> Result<Value, RpcError> {
     let mut world = World::new();
-    let (agent, params) = process(&world);
+    let (agent, params) = match method {
+        "runtime/process.write" => reader(&world, "sleep 1000"),
+        _ => process(&world),
+    };
     world.with_silent_shim(&agent, |world| world.ask(method, params))
 }
 
@@ -89,6 +122,29 @@ fn machine() -> Vec<Case> {
             "runtime/process.get",
             |w| good(w, process(w).1),
             vec![fails!(NotFound, "runtime/process.get", |w| json!({ "process_id": NO_PROCESS }))],
+        ),
+        case(
+            "runtime/process.write",
+            |w| good(w, reader(w, "cat; sleep 1000").1),
+            vec![
+                fails!(
+                    NotFound,
+                    "runtime/process.write",
+                    |_w| json!({ "process_id": NO_PROCESS, "text": "x" })
+                ),
+                fails!(InvalidParams, "runtime/process.write", |w| with(process(w).1, "wait_ms", json!(1))),
+                fails!(InvalidState, "runtime/process.write", |w| with(process(w).1, "text", json!("x"))),
+                fails!(TooLarge, "runtime/process.write", |w| {
+                    with(process(w).1, "text", json!("x".repeat(300_000)))
+                }),
+                fails!(IdempotencyMismatch, "runtime/process.write", |w| {
+                    let params = with(reader(w, "cat").1, "input_id", json!(w.id("inp")));
+                    w.made("runtime/process.write", params.clone());
+                    with(params, "text", json!("other"))
+                }),
+                failure(ErrorName::Backpressure, overfull),
+                failure(ErrorName::Unavailable, |_world| out_of_reach("runtime/process.write")),
+            ],
         ),
         case(
             "runtime/process.terminate",

@@ -66,7 +66,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
 /// What an agent may see of itself only, asked of another.
 pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
     // A process is named by its id, and one of another agent is not there for whoever asks; see MACH-001.
-    let by_id = ["runtime/process.get", "runtime/process.terminate"];
+    let by_id = ["runtime/process.get", "runtime/process.terminate", "runtime/process.write"];
     let methods = METHODS
         .iter()
         .filter(|method| method.audience == Audience::OwnerOrOperator && !by_id.contains(&method.name));

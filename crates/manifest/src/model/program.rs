@@ -104,6 +104,10 @@ pub enum Driver {
         /// Whether it may have the node run commands inside the agent, in its folder and as its user.
         #[serde(default = "yes")]
         commands: bool,
+        /// Whether those commands can be written to. Left out they cannot: their input is empty, so that one that reads
+        /// it goes on at once.
+        #[serde(default)]
+        command_input: bool,
         /// How long its question for leave waits for a person. After that the answer is no.
         #[serde(default = "approval_timeout")]
         approval_timeout: DurationMs,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use edgeplane_driver::hooks::HookKind;
 use edgeplane_manifest::Manifest;
 use edgeplane_store::ActionRow;
-use edgeplane_types::{AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId};
+use edgeplane_types::{
+    AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId, fact::InputFate,
+};
 use edgeplane_wire::{
     api::{
         agent::{ChangeResult, RetirementPlan},
@@ -20,7 +22,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     Accepted, ActionRequest, Begun, Deciding, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest,
-    Report, RolledBack, ScheduleRequest, Shown, ToBegin, TurnChanged, TurnRequest,
+    Report, RolledBack, ScheduleRequest, Shown, ToBegin, TurnChanged, TurnRequest, WantedInput,
 };
 use crate::{admission::Admitted, outbound::Outbound, profile::Profile, record::Origin};
 
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Schedule(ScheduleRequest, Origin, oneshot::Sender<Result<Option<MessageId>, RpcError>>),
     /// A command is to end: after how many milliseconds, and why.
     Terminate(ProcessId, (u64, String), Origin, oneshot::Sender<Result<(), RpcError>>),
+    /// Something is to be written to a command.
+    WriteProcess(WantedInput, Origin, oneshot::Sender<Result<InputFate, RpcError>>),
     /// The grace of a command is over.
     EndProcess(ProcessId),
     Manifest(oneshot::Sender<(Arc<Manifest>, Generation)>),

@@ -24,6 +24,7 @@ const CAUGHT_UP_BYTES_MAX: u64 = 8 << 20;
 enum Kept {
     Greeted(u16, edgeplane_wire::shim::Status),
     Command([u8; 16], String),
+    CommandInput([u8; 16], [u8; 16], edgeplane_wire::shim::InputOutcome),
     Status(edgeplane_wire::shim::Status),
     Started(edgeplane_wire::shim::Status),
     LaunchFailed(String),
@@ -77,6 +78,9 @@ impl Actor {
                 self.status_told(status).await;
             }
             Kept::Command(id, why) => self.command_told(id, why).await,
+            Kept::CommandInput(id, input, outcome) => {
+                self.command_input_done((id, input), outcome).await;
+            }
             Kept::Status(status) => self.status_told(status).await,
             Kept::Started(status) => self.program_started(status).await,
             Kept::LaunchFailed(why) => self.program_refused(why).await,
@@ -363,6 +367,7 @@ fn keep(frame: &FromShim<'_>) -> Kept {
     match frame {
         FromShim::Hello { version, status } => Kept::Greeted(*version, *status),
         FromShim::Command { id, text, .. } => Kept::Command(*id, String::from_utf8_lossy(text).into_owned()),
+        FromShim::CommandInput { id, input, outcome } => Kept::CommandInput(*id, *input, *outcome),
         FromShim::Status(status) => Kept::Status(*status),
         FromShim::Started(status) => Kept::Started(*status),
         FromShim::LaunchFailed { text, .. } => Kept::LaunchFailed(String::from_utf8_lossy(text).into_owned()),

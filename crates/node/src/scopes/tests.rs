@@ -193,7 +193,11 @@ fn changing() -> Vec<Row> {
             &["runtime/override.apply"],
         ),
         (json!({ "scope": { "agent": "a" } }), "supervise", &["evidence/pack.export"]),
-        (json!({ "process_id": PROCESS }), "supervise", &["runtime/process.terminate"]),
+        (
+            json!({ "process_id": PROCESS }),
+            "supervise",
+            &["runtime/process.terminate", "runtime/process.write"],
+        ),
         (json!({ "override_id": OVERRIDE, "reason": "x" }), "supervise", &["runtime/override.lift"]),
         (json!({ "agent": "a", "plan": "x" }), "supervise", &["runtime/retirement.perform"]),
         (json!({ "kind": "output", "text": "x" }), "supervise", &["runtime/item.report"]),

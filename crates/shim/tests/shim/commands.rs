@@ -173,7 +173,9 @@ fn floods_are_bounded_and_what_is_ended_ends_whole() {
 fn write(conn: &mut Conn, (id, input): (u8, u8), bytes: &[u8], closes: bool) -> InputOutcome {
     conn.send(&ToShim::CommandInput { id: [id; 16], input: [input; 16], closes, bytes });
     conn.expect("what became of an input", |frame| match frame {
-        FromShim::CommandInput { id: found, input: of, outcome } if *found == [id; 16] && *of == [input; 16] => {
+        FromShim::CommandInput { id: found, input: of, outcome }
+            if *found == [id; 16] && *of == [input; 16] =>
+        {
             Some(*outcome)
         }
         _ => None,
@@ -185,7 +187,8 @@ fn write(conn: &mut Conn, (id, input): (u8, u8), bytes: &[u8], closes: bool) -> 
 fn command_is_written_to_once_per_id_until_its_input_is_closed() {
     let dir = epoch_dir();
     let mut shim = Shim::launch(spec(dir.path(), "read x; exit 5"));
-    let reader = CommandSpec { has_input: true, ..command("while read line; do echo \"got $line\"; done; echo over") };
+    let reader =
+        CommandSpec { has_input: true, ..command("while read line; do echo \"got $line\"; done; echo over") };
     run(&mut shim.control, 1, &reader);
     assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Written);
     assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Duplicate);
@@ -210,7 +213,12 @@ fn a_command_that_does_not_read_keeps_nobody_waiting() {
     let bulk = vec![b'x'; 200 << 10];
     let mut full = false;
     for input in 1..20 {
-        shim.control.send(&ToShim::CommandInput { id: [1; 16], input: [input; 16], closes: false, bytes: &bulk });
+        shim.control.send(&ToShim::CommandInput {
+            id: [1; 16],
+            input: [input; 16],
+            closes: false,
+            bytes: &bulk,
+        });
         shim.control.send(&ToShim::Status);
         // The answer comes behind what was said of the input.
         full |= shim.control.expect("a status", |frame| match frame {

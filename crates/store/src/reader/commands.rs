@@ -1,10 +1,13 @@
 //! The commands that were run inside agents.
 
-use edgeplane_types::{AgentId, Epoch, Fact, ProcessId};
+use edgeplane_types::{AgentId, Epoch, Fact, InputId, ProcessId, fact::InputFate};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
-use crate::{CommandRow, CommandStory, sqlite::int};
+use crate::{
+    CommandInputRow, CommandRow, CommandStory,
+    sqlite::{int, uint},
+};
 
 impl Reader {
     /// A command by its id.
@@ -21,6 +24,28 @@ impl Reader {
                 .query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
                 .optional()?;
             found.map(|(started, is_over, is_ending)| row(conn, started, (is_over, is_ending))).transpose()
+        })
+    }
+
+    /// What was to be written to a command under this id.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn command_input(
+        &self,
+        process: &ProcessId,
+        input: &InputId,
+    ) -> Result<Option<CommandInputRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT digest, closes, fate FROM command_input WHERE process = ?1 AND id = ?2",
+            )?
+            .query_row([process.as_bytes(), input.as_bytes()], |row| {
+                let fate: Option<String> = row.get(2)?;
+                let fate = fate.as_deref().and_then(InputFate::from_word);
+                Ok(CommandInputRow { digest: row.get(0)?, closes: row.get(1)?, fate })
+            })
+            .optional()
         })
     }
 
@@ -48,7 +73,7 @@ impl Reader {
     pub fn command_story(&self, id: &ProcessId) -> Result<Option<CommandStory>, ReadError> {
         self.at_once(|conn| {
             conn.prepare_cached(
-                "SELECT agent, started_pos, terminating_pos, ended_pos FROM command WHERE id = ?1",
+                "SELECT agent, started_pos, terminating_pos, ended_pos, inputs, input_bytes, input_closed FROM command WHERE id = ?1",
             )?
             .query_row([id.as_bytes()], places)
             .optional()?
@@ -71,7 +96,7 @@ impl Reader {
         self.at_once(|conn| {
             let found: Vec<Places> = conn
                 .prepare_cached(
-                    "SELECT agent, started_pos, terminating_pos, ended_pos FROM command
+                    "SELECT agent, started_pos, terminating_pos, ended_pos, inputs, input_bytes, input_closed FROM command
                      WHERE agent = ?1 AND started_pos < ?2 ORDER BY started_pos DESC LIMIT ?3",
                 )?
                 .query_map((agent.as_bytes(), before.map_or(i64::MAX, int), limit(rows)), places)?
@@ -82,19 +107,39 @@ impl Reader {
 }
 
 /// Whose a command is, and where it began, was to be ended, and ended.
-type Places = ([u8; 16], i64, Option<i64>, Option<i64>);
-
-fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+struct Places {
+    agent: [u8; 16],
+    started: i64,
+    terminating: Option<i64>,
+    ended: Option<i64>,
+    inputs: u64,
+    input_bytes: u64,
+    input_closed: bool,
 }
 
-fn story(conn: &Connection, (agent, started, terminating, ended): &Places) -> rusqlite::Result<CommandStory> {
+fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
+    Ok(Places {
+        agent: row.get(0)?,
+        started: row.get(1)?,
+        terminating: row.get(2)?,
+        ended: row.get(3)?,
+        inputs: uint(row, 4)?,
+        input_bytes: uint(row, 5)?,
+        input_closed: row.get(6)?,
+    })
+}
+
+fn story(conn: &Connection, places: &Places) -> rusqlite::Result<CommandStory> {
+    let Places { agent, started, terminating, ended, inputs, input_bytes, input_closed } = places;
     Ok(CommandStory {
         agent: AgentId::from_bytes(*agent),
         pos: u64::try_from(*started).unwrap_or(0),
         started: event_at(conn, *started)?,
         is_terminating: terminating.is_some(),
         ended: ended.map(|pos| event_at(conn, pos)).transpose()?,
+        inputs: *inputs,
+        input_bytes: *input_bytes,
+        input_closed: *input_closed,
     })
 }
 

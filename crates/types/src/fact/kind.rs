@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CallEnd, Cause, ClosingReason, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, InterruptRequested,
+    CallEnd, Cause, ClosingReason, CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, InterruptRequested,
     ResourceDeleted, ResourcePut, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated,
     TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated,
     ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence,
@@ -414,6 +414,12 @@ pub enum Fact {
         details_digest: String,
         details_bytes: u64,
     },
+    /// Something is to be written to a command.
+    #[serde(rename = "command.input_accepted")]
+    CommandInputAccepted(CommandInputAccepted),
+    /// What became of something that was to be written to a command.
+    #[serde(rename = "command.input_settled")]
+    CommandInputSettled(CommandInputSettled),
     /// A command is to end because somebody asked for it: the intent.
     #[serde(rename = "command.terminating")]
     CommandTerminating { process_id: ProcessId, epoch: Epoch, grace_ms: u64, reason: String },

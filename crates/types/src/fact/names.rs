@@ -105,6 +105,8 @@ names! {
     UsageReported => "usage.reported",
     FileWritten => "file.written",
     CommandStarted => "command.started",
+    CommandInputAccepted => "command.input_accepted",
+    CommandInputSettled => "command.input_settled",
     CommandTerminating => "command.terminating",
     CommandEnded => "command.ended",
     SessionOpened => "session.opened",

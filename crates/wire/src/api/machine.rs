@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::{
-    AgentId, Authority, Epoch, MessageId, NodeId, NodeName, Phase, ProcessId, Timestamp, TurnId,
+    AgentId, Authority, Epoch, InputId, MessageId, NodeId, NodeName, Phase, ProcessId, Timestamp, TurnId,
     life::ExitStatus,
 };
 use schemars::JsonSchema;
@@ -68,6 +68,65 @@ pub struct ProcessParams {
     pub output_bytes: Option<u32>,
 }
 
+/// Writes to a process's standard input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteProcessParams {
+    /// Which.
+    pub process_id: ProcessId,
+    /// What to write, as text. This or `data`, or neither with `close`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What to write, as base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// Whether nothing comes after it: the process then reads the end of its input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub close: bool,
+    /// The caller's id for it: what is written under an id is written once, whoever dies meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_id: Option<InputId>,
+    /// How long the answer may wait for the process to read, in milliseconds; 5,000 without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+}
+
+/// What became of something that was to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessInputStatus {
+    /// The process was given all of it.
+    Written,
+    /// It waits for the process to read.
+    Queued,
+}
+
+/// What became of a write to a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WriteProcessResult {
+    /// The process.
+    pub process_id: ProcessId,
+    /// The input's id.
+    pub input_id: InputId,
+    /// What became of it.
+    pub status: ProcessInputStatus,
+    /// How many bytes it has.
+    pub input_bytes: u64,
+    /// SHA-256 of them.
+    pub input_digest: String,
+}
+
+/// What was written to a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessInput {
+    /// How often.
+    pub writes: u64,
+    /// Bytes that it was given.
+    pub written_bytes: u64,
+    /// Whether its input was closed.
+    pub closed: bool,
+}
+
 /// Ends a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -123,6 +182,9 @@ pub struct AgentProcess {
     /// Whether somebody asked for its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub terminating: bool,
+    /// What was written to it, if it can be written to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<ProcessInput>,
     /// What it wrote, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<ProcessOutput>,
@@ -153,6 +215,8 @@ pub struct ProcessOutput {
     pub written_bytes: u64,
     /// Bytes that are kept: the last ones.
     pub kept_bytes: u64,
+    /// Offset of the first byte that is kept; those before it are gone.
+    pub kept_from: u64,
     /// SHA-256 of what is kept, once that is in the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

@@ -49,7 +49,6 @@ later! {
     "runtime/job_item.assign" Write "Gives an item of a job to an agent.";
     "runtime/job_item.retry" Write "Tries an item of a job again.";
     "runtime/job_item.report" Write "Reports what became of an item of a job.";
-    "runtime/process.write" Write "Writes to a process's standard input.";
     "runtime/host.register" Write "Makes a machine known to a fleet.";
     "runtime/host.heartbeat" Write "Says that a machine lives.";
     "runtime/host.drain" Write "Lets a machine take nothing new.";

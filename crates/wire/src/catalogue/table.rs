@@ -98,6 +98,9 @@ catalogue! {
     /// Shows a process, with the beginning and the end of its output.
     "runtime/process.get" ProcessGet(api::machine::ProcessParams) -> api::machine::AgentProcess,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Writes to the standard input of a process that an agent's program had the node run, once per id.
+    "runtime/process.write" ProcessWrite(api::machine::WriteProcessParams) -> api::machine::WriteProcessResult,
+        Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, IdempotencyMismatch, Unavailable, StorageFull], "0.6";
     /// Ends a process that an agent's program had the node run.
     "runtime/process.terminate" ProcessTerminate(api::machine::TerminateParams) -> api::machine::AgentProcess,
         Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, Unavailable], "0.5";

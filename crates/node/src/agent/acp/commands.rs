@@ -26,6 +26,7 @@ use crate::{
     record::{Draft, Origin, chain},
 };
 
+mod input;
 mod terminate;
 mod wanted;
 
@@ -53,7 +54,11 @@ const CANNOT_RUN: i32 = 127;
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     open: BTreeMap<ProcessId, Open>,
+    /// Who waits for what becomes of an input.
+    writes: input::Writes,
 }
+
+pub(crate) use input::WantedInput;
 
 #[derive(Debug, Default)]
 struct Open {
@@ -61,6 +66,7 @@ struct Open {
     /// Who waits for its end: the place of the line, and its id.
     waits: Vec<(u64, RequestId)>,
     is_released: bool,
+    has_input: bool,
     end: Option<End>,
 }
 
@@ -199,6 +205,7 @@ impl Actor {
                 return self.acp_send(end, 0, &acp::failed(id, Reason::Params, &text));
             }
         };
+        let has_input = spec.has_input;
         let (ms, chance) = self.id_parts(epoch, &format!("command {end}"));
         let process_id = ProcessId::from_parts(ms, chance);
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
@@ -210,7 +217,7 @@ impl Actor {
         self.acp_observed(&origin, epoch);
         let message_id = self.acp_turn_of_piece();
         let Some(acp) = self.acp_mut() else { return };
-        acp.commands.open.insert(process_id, Open { message_id, ..Open::default() });
+        acp.commands.open.insert(process_id, Open { message_id, has_input, ..Open::default() });
         let (details_digest, details_bytes) = acp.batch.body(details.to_string().into_bytes());
         let fact =
             Fact::CommandStarted { process_id, epoch, message_id, authority, details_digest, details_bytes };
@@ -365,9 +372,15 @@ impl Actor {
             // Whoever was to end it after its grace is gone, and with it how much of that is left.
             let is_to_end = asked.is_released || row.is_terminating;
             let (message_id, is_released) = (row.message_id, asked.is_released);
+            let has_input = self.had_input(id);
             let Some(acp) = self.acp_mut() else { return };
-            let open =
-                Open { message_id, waits: waits.clone(), is_released, end: end.filter(|_| row.is_over) };
+            let open = Open {
+                message_id,
+                waits: waits.clone(),
+                is_released,
+                has_input,
+                end: end.filter(|_| row.is_over),
+            };
             let known_end = open.end.clone();
             acp.commands.open.insert(id, open);
             match known_end {

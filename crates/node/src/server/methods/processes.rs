@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use edgeplane_store::{CommandStory, StoredBody};
-use edgeplane_types::{AgentId, Epoch, ErrorName, Event, Fact, Phase, ProcessId, TurnId, life::ExitStatus};
+use edgeplane_types::{
+    AgentId, Epoch, ErrorName, Event, Fact, Phase, ProcessId, TurnId, error::Effect, fact::InputFate,
+    life::ExitStatus,
+};
 use edgeplane_wire::{
     api::machine::{
-        AgentProcess, ListProcessesParams, ProcessOutput, ProcessParams, ProcessStatus, ProcessesResult,
-        TerminateParams, Truncation,
+        AgentProcess, ListProcessesParams, ProcessInput, ProcessInputStatus, ProcessOutput, ProcessParams,
+        ProcessStatus, ProcessesResult, TerminateParams, Truncation, WriteProcessParams, WriteProcessResult,
     },
+    command::COMMAND_INPUT_BYTES_MAX,
     rpc::RpcError,
 };
 use serde_json::Value;
@@ -16,9 +20,10 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::{Session, check_owner, terminals::agent_id};
 use crate::{
-    agent::{Command, is_unseen},
+    agent::{Command, WantedInput, is_unseen},
     commands,
     record::Origin,
+    server::dispatch::decoded,
 };
 
 /// Processes that one list looks at, and where nobody says how many.
@@ -37,6 +42,12 @@ const GRACE_MS_MAX: u64 = 60 * 60 * 1_000;
 
 /// How long the end of a process is waited for, beyond its grace.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// How long an answer waits for a process to read, where nobody says.
+const INPUT_TIME: Duration = Duration::from_secs(5);
+
+/// Longest such wait in milliseconds.
+const WAIT_MS_MAX: u64 = 10 * 60 * 1_000;
 
 /// Longest reason for ending a process, in bytes.
 const REASON_BYTES_MAX: usize = 1_024;
@@ -121,6 +132,58 @@ pub(in crate::server) async fn terminate(
     view(session, &story).await
 }
 
+/// Has something written to a process, once per id.
+pub(in crate::server) async fn write(
+    session: &Session,
+    params: WriteProcessParams,
+) -> Result<WriteProcessResult, RpcError> {
+    let WriteProcessParams { process_id, text, data, close, input_id, wait_ms } = params;
+    let bytes = match (text, data) {
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(data)) => decoded(&data)?,
+        (None, None) if close => Vec::new(),
+        (None, None) | (Some(_), Some(_)) => {
+            let what = "one of `text` and `data` says what to write; with `close` neither need";
+            return Err(RpcError::new(ErrorName::InvalidParams, what));
+        }
+    };
+    if bytes.len() > COMMAND_INPUT_BYTES_MAX {
+        let what = format!("{} bytes to write, more than {COMMAND_INPUT_BYTES_MAX}", bytes.len());
+        return Err(RpcError::new(ErrorName::TooLarge, what).hint("write it in parts"));
+    }
+    let story = found(session, process_id).await?;
+    if story.ended.is_some() && input_id.is_none() {
+        return Err(RpcError::new(ErrorName::InvalidState, format!("process {process_id} has ended")));
+    }
+    let gone = || RpcError::new(ErrorName::Unavailable, format!("the agent of process {process_id} is gone"));
+    let agent = session.shared.agent_by_id(story.agent).ok_or_else(gone)?;
+    let input_id = input_id.unwrap_or_else(|| session.shared.record.mint().id());
+    let input_bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let input_digest = edgeplane_proof::digest(&bytes).to_string();
+    let digest = input_digest.clone();
+    let wanted = WantedInput { process_id, input_id, bytes, digest, closes: close };
+    let origin = Origin::actor(session.caller.actor());
+    session.effect.notify_one();
+    let asked = agent.ask(|reply| Command::WriteProcess(wanted, origin, reply));
+    let wait = wait_ms.map_or(INPUT_TIME, |ms| Duration::from_millis(ms.min(WAIT_MS_MAX)));
+    let status = match tokio::time::timeout(wait, asked).await {
+        // Of what was handed over nobody knows any more whether it was written.
+        Ok(fate) => match fate.map_err(|gone| gone.effect(Effect::Unknown))?? {
+            InputFate::Written => ProcessInputStatus::Written,
+            InputFate::Closed => {
+                let what = format!("process {process_id} does not read any more");
+                return Err(RpcError::new(ErrorName::InvalidState, what));
+            }
+            InputFate::Refused => {
+                let what = format!("process {process_id} does not read: as much as may waits already");
+                return Err(RpcError::new(ErrorName::Backpressure, what));
+            }
+        },
+        Err(_later) => ProcessInputStatus::Queued,
+    };
+    Ok(WriteProcessResult { process_id, input_id, status, input_bytes, input_digest })
+}
+
 /// A process that the caller may know of; one of another agent is not there.
 async fn found(session: &Session, id: ProcessId) -> Result<CommandStory, RpcError> {
     let story = session.shared.record.read(move |reader| reader.command_story(&id)).await?;
@@ -164,6 +227,11 @@ async fn view(session: &Session, story: &CommandStory) -> Result<AgentProcess, R
         exit,
         reason,
         terminating: story.is_terminating && story.ended.is_none(),
+        input: (details["input"] == true).then(|| ProcessInput {
+            writes: story.inputs,
+            written_bytes: story.input_bytes,
+            closed: story.input_closed || story.ended.is_some(),
+        }),
         output: None,
     })
 }
@@ -238,7 +306,15 @@ fn sides(kept: &[u8], written: u64, shown: usize) -> ProcessOutput {
         true => (text(kept.get(..shown).unwrap_or_default()), text(end), Truncation::Middle),
         false => (String::new(), text(end), Truncation::Head),
     };
-    ProcessOutput { head, tail, truncation, written_bytes: written, kept_bytes: count, digest: None }
+    ProcessOutput {
+        head,
+        tail,
+        truncation,
+        written_bytes: written,
+        kept_bytes: count,
+        kept_from: written.saturating_sub(count),
+        digest: None,
+    }
 }
 
 #[cfg(test)]
@@ -255,6 +331,6 @@ mod tests {
         assert_eq!(found, ("abc", "efg", Truncation::Middle));
         let head = sides(b"abcdefg", 100, 3);
         assert_eq!((head.head.as_str(), head.tail.as_str(), head.truncation), ("", "efg", Truncation::Head));
-        assert_eq!((head.kept_bytes, head.written_bytes), (7, 100));
+        assert_eq!((head.kept_bytes, head.written_bytes, head.kept_from), (7, 100, 93));
     }
 }

@@ -22,11 +22,16 @@ impl Actor {
     /// What the shim is told, and what is recorded. Values of variables are in no record: they may be secrets.
     pub(super) fn prepared(&self, epoch: Epoch, create: Create, limit: u64) -> Result<Prepared, String> {
         check(&create)?;
+        let has_input = self.gives_input();
         let root = self.workspace();
         let cwd = confined(&root, create.cwd.as_deref())?;
         let Create { command, args, env, .. } = create;
         let names: Vec<&str> = env.iter().map(|variable| variable.name.as_str()).collect();
-        let details = json!({ "command": command, "args": args, "cwd": cwd.to_string_lossy(), "env": names });
+        let mut details =
+            json!({ "command": command, "args": args, "cwd": cwd.to_string_lossy(), "env": names });
+        if has_input {
+            details["input"] = true.into();
+        }
         let mut variables = self.program_environment(epoch)?;
         variables.extend(env.into_iter().map(|Variable { name, value }| (name, value)));
         let env = variables.into_iter().map(|(name, value)| format!("{name}={value}").into_bytes());
@@ -38,6 +43,7 @@ impl Actor {
             env: env.chain([mark.into_bytes()]).collect(),
             cwd: cwd.into_os_string().into_encoded_bytes(),
             output_bytes_max: limit,
+            has_input,
         };
         Ok((spec, details))
     }
