@@ -1768,6 +1768,78 @@ export class Stream extends Group {
   }
 }
 
+/** `inference/model.*` */
+export class InferenceModel extends Group {
+  /**
+   * Lists the models that agents' programs say they have.
+   *
+   * `inference/model.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.ListModelsParams = {}, options?: Options): Promise<t.ModelsResult> {
+    return this.call("inference/model.list", params, "safe", options);
+  }
+}
+
+/** `inference/route.*` */
+export class InferenceRoute extends Group {
+  /**
+   * Tells which model a turn of an agent gets, and why: today its own, the single candidate.
+   *
+   * `inference/route.resolve`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  resolve(params: t.InferenceParams, options?: Options): Promise<t.RouteDecision> {
+    return this.call("inference/route.resolve", params, "safe", options);
+  }
+}
+
+/** `inference/usage.*` */
+export class InferenceUsage extends Group {
+  /**
+   * Tells what an agent used, as its program says it.
+   *
+   * `inference/usage.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  get(params: t.InferenceParams, options?: Options): Promise<t.UsageView> {
+    return this.call("inference/usage.get", params, "safe", options);
+  }
+}
+
+/** `inference/limit.*` */
+export class InferenceLimit extends Group {
+  /**
+   * Tells what holds an agent's inference back, and what nobody says.
+   *
+   * `inference/limit.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  get(params: t.InferenceParams, options?: Options): Promise<t.InferenceLimitsResult> {
+    return this.call("inference/limit.get", params, "safe", options);
+  }
+}
+
+/** `inference/*` */
+export class Inference extends Group {
+  readonly model: InferenceModel;
+  readonly route: InferenceRoute;
+  readonly usage: InferenceUsage;
+  readonly limit: InferenceLimit;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.model = new InferenceModel(caller);
+    this.route = new InferenceRoute(caller);
+    this.usage = new InferenceUsage(caller);
+    this.limit = new InferenceLimit(caller);
+  }
+}
+
 /** `resource/*` */
 export class Resource extends Group {
 
@@ -1985,6 +2057,7 @@ export class Catalogue {
   readonly security: Security;
   readonly memory: Memory;
   readonly stream: Stream;
+  readonly inference: Inference;
   readonly resource: Resource;
   readonly observe: Observe;
   readonly evidence: Evidence;
@@ -1997,6 +2070,7 @@ export class Catalogue {
     this.security = new Security(caller);
     this.memory = new Memory(caller);
     this.stream = new Stream(caller);
+    this.inference = new Inference(caller);
     this.resource = new Resource(caller);
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);

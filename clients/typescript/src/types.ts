@@ -887,6 +887,16 @@ export type Continuity =
   /** A fresh start. */
   | "none";
 
+/** What something cost. */
+export interface CostView {
+  /** Whether it is known. */
+  price: PriceState;
+  /** What the session has cost since it began, in the program's own words. */
+  session?: string | null;
+  /** What sessions before had cost at their ends, oldest first, the newest of them. */
+  former_sessions?: Array<string>;
+}
+
 /** Makes a token. */
 export interface CreateParams {
   /** As whom its bearer is known. */
@@ -1741,6 +1751,45 @@ export interface Incident {
   reason?: string | null;
 }
 
+/** A limit of an agent's inference. */
+export interface InferenceLimit {
+  /** What is limited: `provider_quota`, `budget`. */
+  kind: string;
+  /** How it stands. */
+  state: InferenceLimitState;
+  /** What that means, in words. */
+  detail: string;
+  /** How that is known. */
+  evidence?: Evidence | null;
+}
+
+/** How a limit stands. */
+export type InferenceLimitState =
+  /** It is used up: the agent waits. */
+  | "exhausted"
+  /** The agent works or could. */
+  | "open"
+  /** Nobody says how it stands. */
+  | "unreported"
+  /** There is none. */
+  | "none";
+
+/** What holds an agent's inference back. */
+export interface InferenceLimitsResult {
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** Each limit. */
+  items: Array<InferenceLimit>;
+}
+
+/** Names the agent whose inference is meant. */
+export interface InferenceParams {
+  /** Name or id. */
+  agent: string;
+}
+
 /** The way a message came in. */
 export type Ingress =
   /** `edgeplane signal` or the method behind it. */
@@ -1969,6 +2018,12 @@ export interface ListHostsParams {
   labels?: Record<string, string>;
 }
 
+/** Of which agents to list models. */
+export interface ListModelsParams {
+  /** Of this agent: name or id; an operator leaves it out for all. */
+  agent?: string | null;
+}
+
 /** Which overrides to list. */
 export interface ListOverridesParams {
   /** Only those that cover this agent now: name or id. */
@@ -2179,6 +2234,41 @@ export type Mode =
   | "replaying"
   /** It does not: only the snapshot was asked for. */
   | "snapshot";
+
+/** Who says that a model is there, or is used. */
+export type ModelSource =
+  /** The agent's manifest. */
+  | "manifest"
+  /** Its program, when its session began. */
+  | "session"
+  /** Nobody: its program chooses and does not say. */
+  | "unreported";
+
+/** A model that an agent's program offers. */
+export interface ModelView {
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** The model, as its program calls it. */
+  model: string;
+  /** Whether it is the one that the agent works with. */
+  current: boolean;
+  /** Who says so. */
+  source: ModelSource;
+  /** What it is called for people. */
+  title?: string | null;
+  /** The epoch in which that was said. */
+  epoch?: Epoch | null;
+}
+
+/** Models. */
+export interface ModelsResult {
+  /** By agent, in the order in which its program named them. */
+  items: Array<ModelView>;
+  /** Agents whose programs choose a model and do not say which. */
+  unreported: Array<string>;
+}
 
 /** How others reach the agent. */
 export interface NetworkView {
@@ -2736,6 +2826,13 @@ export type PolicyLayer =
   | "node"
   /** Those who declared the agent. */
   | "agent";
+
+/** What a price is known as. */
+export type PriceState =
+  /** The program says it. */
+  | "reported"
+  /** Nobody says it. */
+  | "unknown";
 
 /** As whom the agent may act. */
 export interface PrincipalView {
@@ -3356,6 +3453,41 @@ export interface RevokeParams {
   /** Why, for the record. */
   reason?: string;
 }
+
+/** A model that a turn could be given to. */
+export interface RouteCandidate {
+  /** Who says so. */
+  source: ModelSource;
+  /** Whether its price is known. */
+  price: PriceState;
+  /** The model; absent if its program does not say which. */
+  model?: string | null;
+}
+
+/** Which model a turn of an agent would get, and why. */
+export interface RouteDecision {
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** How it was chosen. */
+  mode: RouteMode;
+  /** Why: `single_candidate`. */
+  reason: string;
+  /** All that there were to choose from. */
+  candidates: Array<RouteCandidate>;
+  /** The one that was chosen. */
+  selected: RouteCandidate;
+  /** What would be tried next: nothing. */
+  fallback: Array<RouteCandidate>;
+  /** What could not be known. */
+  gaps: Array<string>;
+}
+
+/** How a model was chosen. */
+export type RouteMode =
+  /** There is one candidate: the agent's own model. */
+  | "single";
 
 /** A failure as it crosses the wire. */
 export interface RpcError {
@@ -4706,6 +4838,16 @@ export interface ThreadView {
 
 export type Timestamp = string;
 
+/** Tokens, as a program counts them. */
+export interface TokenCounts {
+  /** That went in. */
+  input: number;
+  /** That came out. */
+  output: number;
+  /** All of them. */
+  total: number;
+}
+
 export type TokenId = string;
 
 /** For whom a token speaks. */
@@ -5011,6 +5153,14 @@ export interface TurnSteerParams {
   idempotency_key?: string | null;
 }
 
+/** What a turn used. */
+export interface TurnUsage {
+  /** Its tokens. */
+  tokens: TokenCounts;
+  /** The message that began it. */
+  message_id?: MessageId | null;
+}
+
 /** A turn. */
 export interface TurnView {
   /** Its id. */
@@ -5049,6 +5199,30 @@ export interface TurnView {
   interrupt?: InterruptView | null;
   /** Whether it was rolled back and is no part of its thread's history. */
   removed?: boolean;
+}
+
+/** What an agent used. */
+export interface UsageView {
+  /** The agent's name. */
+  agent: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** Who says so: `program`, or `nobody` if it never said anything. */
+  said_by: string;
+  /** How often it did. */
+  reports: number;
+  /** Tokens of all turns. */
+  tokens: TokenCounts;
+  /** What that cost. */
+  cost: CostView;
+  /** The newest turns, oldest first. */
+  turns: Array<TurnUsage>;
+  /** Turns before those. */
+  turns_more: number;
+  /** Number of the newest event that this knows, in the agent's stream. */
+  as_of_seq: number;
+  /** Tokens that its context holds. */
+  context_tokens?: number | null;
 }
 
 /** As whom a program runs. */

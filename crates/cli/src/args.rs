@@ -116,6 +116,7 @@ pub(crate) enum Command {
     Policy(command::policy::PolicyArgs),
     Process(command::process::ProcessArgs),
     Resource(command::resource::ResourceArgs),
+    Inference(command::inference::InferenceArgs),
     Projection(command::projection::ProjectionArgs),
     Adapter(command::adapter::AdapterArgs),
     Node(command::node::NodeArgs),

@@ -20,6 +20,7 @@ pub(crate) mod evidence;
 pub(crate) mod hook;
 pub(crate) mod host;
 pub(crate) mod inbox;
+pub(crate) mod inference;
 pub(crate) mod logs;
 pub(crate) mod mcp;
 pub(crate) mod memory;
@@ -112,6 +113,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Ask(args) => ask::run(*args, context),
         Command::Publish(args) => spread::publish(*args, context),
         Command::Broadcast(args) => spread::broadcast(*args, context),
+        Command::Inference(args) => inference::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Message(args) => message::run(*args, context),
         Command::Turn(args) => turn::run(*args, context),

@@ -273,9 +273,7 @@ fn host_tells_what_it_has_and_what_is_left() {
     let held = json!({ "scope": { "node": true }, "kind": "stop", "reason": "x" });
     raw(&node, "runtime/override.apply", held).unwrap();
     assert_eq!(list()["status"], "held");
-    for later in
-        ["runtime/host.drain", "runtime/host.register", "runtime/host.heartbeat", "runtime/process.write"]
-    {
+    for later in ["runtime/host.drain", "runtime/host.register", "runtime/host.heartbeat"] {
         assert_eq!(raw(&node, later, json!({})).unwrap_err().name(), ErrorName::Unsupported, "{later}");
     }
 }

@@ -435,13 +435,8 @@ impl Actor {
                 drop(reply.send(self.schedule_request(&request, &origin).await));
                 self.pump().await;
             }
-            Command::Terminate(id, wish, origin, reply) => {
-                drop(reply.send(self.terminate(id, wish, &origin).await));
-            }
-            Command::WriteProcess(wanted, origin, reply) => {
-                self.forget_waits();
-                self.write_command(wanted, &origin, reply).await;
-            }
+            Command::Terminate(id, wish, by, reply) => drop(reply.send(self.terminate(id, wish, &by).await)),
+            Command::WriteProcess(wanted, origin, reply) => self.write_command(wanted, &origin, reply).await,
             Command::EndProcess(id) => self.grace_is_over(id),
             Command::Manifest(reply) => drop(reply.send((Arc::clone(&self.manifest), self.generation))),
             Command::Balance => self.balance_again().await,

@@ -50,9 +50,9 @@ macro_rules! projections {
 }
 
 projections! {
-    "agentruntime.events" 1 agentruntime::Events, [Session], agentruntime::takes,
+    "agentruntime.events" 2 agentruntime::Events, [Session], agentruntime::takes,
         "What happens in a session, as events of Agent Runtime; each payload is one.";
-    "agentruntime.lime" 1 agentruntime::Lime, [Session], agentruntime::takes,
+    "agentruntime.lime" 2 agentruntime::Lime, [Session], agentruntime::takes,
         "The same in the standard's strict profile, with the profile's snapshot as its state.";
     "session.snapshot" 1 folds::session::Snapshot, [Session], model::takes,
         "What a session is like now: its threads, their turns, what waits and what went wrong.";

@@ -28,7 +28,8 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, InputId, MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
+    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, InputId, MessageId, OverrideId, ProcessId, RunId,
+    SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 

@@ -144,6 +144,8 @@ pub struct SessionRow {
     pub closable: bool,
     /// The program and its version, as it said them then.
     pub program: Option<String>,
+    /// SHA-256 of what it said of itself and of the session then.
+    pub details_digest: Option<String>,
     /// Why there is no session in the epoch.
     pub failure: Option<String>,
 }

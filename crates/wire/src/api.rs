@@ -9,6 +9,7 @@ pub mod agent;
 pub mod conversation;
 pub mod core;
 pub mod evidence;
+pub mod inference;
 pub mod machine;
 pub mod memory;
 pub mod message;

@@ -3468,6 +3468,109 @@ class Stream(Group):
         return cast(t.SubscriptionStatusResult, result)
 
 
+class InferenceModel(Group):
+    """`inference/model.*`"""
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ModelsResult:
+        """Lists the models that agents' programs say they have.
+
+        `inference/model.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Of this agent: name or id; an operator leaves it out for all.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent}
+        result = self._call("inference/model.list", required, optional, ctx, "safe")
+        return cast(t.ModelsResult, result)
+
+
+class InferenceRoute(Group):
+    """`inference/route.*`"""
+
+    def resolve(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RouteDecision:
+        """Tells which model a turn of an agent gets, and why: today its own, the single candidate.
+
+        `inference/route.resolve`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("inference/route.resolve", required, optional, ctx, "safe")
+        return cast(t.RouteDecision, result)
+
+
+class InferenceUsage(Group):
+    """`inference/usage.*`"""
+
+    def get(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.UsageView:
+        """Tells what an agent used, as its program says it.
+
+        `inference/usage.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("inference/usage.get", required, optional, ctx, "safe")
+        return cast(t.UsageView, result)
+
+
+class InferenceLimit(Group):
+    """`inference/limit.*`"""
+
+    def get(
+        self,
+        *,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InferenceLimitsResult:
+        """Tells what holds an agent's inference back, and what nobody says.
+
+        `inference/limit.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param agent: Name or id.
+        """
+        required: Dict[str, Any] = {"agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("inference/limit.get", required, optional, ctx, "safe")
+        return cast(t.InferenceLimitsResult, result)
+
+
+class Inference(Group):
+    """`inference/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.model = InferenceModel(caller)
+        self.route = InferenceRoute(caller)
+        self.usage = InferenceUsage(caller)
+        self.limit = InferenceLimit(caller)
+
+
 class Resource(Group):
     """`resource/*`"""
 
@@ -3861,6 +3964,7 @@ class Catalogue:
         self.security = Security(caller)
         self.memory = Memory(caller)
         self.stream = Stream(caller)
+        self.inference = Inference(caller)
         self.resource = Resource(caller)
         self.observe = Observe(caller)
         self.evidence = Evidence(caller)

@@ -932,6 +932,17 @@ Continuity = Literal[
 """How much of the former context a new epoch has."""
 
 
+class CostView(TypedDict):
+    """What something cost."""
+
+    # Whether it is known.
+    price: PriceState
+    # What the session has cost since it began, in the program's own words.
+    session: NotRequired[Optional[str]]
+    # What sessions before had cost at their ends, oldest first, the newest of them.
+    former_sessions: NotRequired[List[str]]
+
+
 class CreateParams(TypedDict):
     """Makes a token."""
 
@@ -1780,6 +1791,46 @@ class Incident(TypedDict):
     reason: NotRequired[Optional[str]]
 
 
+class InferenceLimit(TypedDict):
+    """A limit of an agent's inference."""
+
+    # What is limited: `provider_quota`, `budget`.
+    kind: str
+    # How it stands.
+    state: InferenceLimitState
+    # What that means, in words.
+    detail: str
+    # How that is known.
+    evidence: NotRequired[Optional[Evidence]]
+
+
+InferenceLimitState = Literal[
+    "exhausted",  # It is used up: the agent waits.
+    "open",  # The agent works or could.
+    "unreported",  # Nobody says how it stands.
+    "none",  # There is none.
+]
+"""How a limit stands."""
+
+
+class InferenceLimitsResult(TypedDict):
+    """What holds an agent's inference back."""
+
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # Each limit.
+    items: List[InferenceLimit]
+
+
+class InferenceParams(TypedDict):
+    """Names the agent whose inference is meant."""
+
+    # Name or id.
+    agent: str
+
+
 Ingress = Literal[
     "signal",  # `edgeplane signal` or the method behind it.
     "driver",  # An agent's own words over its driver.
@@ -2021,6 +2072,13 @@ class ListHostsParams(TypedDict):
     labels: NotRequired[Dict[str, str]]
 
 
+class ListModelsParams(TypedDict):
+    """Of which agents to list models."""
+
+    # Of this agent: name or id; an operator leaves it out for all.
+    agent: NotRequired[Optional[str]]
+
+
 class ListOverridesParams(TypedDict):
     """Which overrides to list."""
 
@@ -2238,6 +2296,42 @@ Mode = Literal[
     "snapshot",  # It does not: only the snapshot was asked for.
 ]
 """How a subscription begins."""
+
+
+ModelSource = Literal[
+    "manifest",  # The agent's manifest.
+    "session",  # Its program, when its session began.
+    "unreported",  # Nobody: its program chooses and does not say.
+]
+"""Who says that a model is there, or is used."""
+
+
+class ModelView(TypedDict):
+    """A model that an agent's program offers."""
+
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # The model, as its program calls it.
+    model: str
+    # Whether it is the one that the agent works with.
+    current: bool
+    # Who says so.
+    source: ModelSource
+    # What it is called for people.
+    title: NotRequired[Optional[str]]
+    # The epoch in which that was said.
+    epoch: NotRequired[Optional[Epoch]]
+
+
+class ModelsResult(TypedDict):
+    """Models."""
+
+    # By agent, in the order in which its program named them.
+    items: List[ModelView]
+    # Agents whose programs choose a model and do not say which.
+    unreported: List[str]
 
 
 class NetworkView(TypedDict):
@@ -2818,6 +2912,13 @@ PolicyLayer = Literal[
     "agent",  # Those who declared the agent.
 ]
 """Who laid down a rule. One further down may only tighten."""
+
+
+PriceState = Literal[
+    "reported",  # The program says it.
+    "unknown",  # Nobody says it.
+]
+"""What a price is known as."""
 
 
 class PrincipalView(TypedDict):
@@ -3456,6 +3557,44 @@ class RevokeParams(TypedDict):
     token_id: TokenId
     # Why, for the record.
     reason: NotRequired[str]
+
+
+class RouteCandidate(TypedDict):
+    """A model that a turn could be given to."""
+
+    # Who says so.
+    source: ModelSource
+    # Whether its price is known.
+    price: PriceState
+    # The model; absent if its program does not say which.
+    model: NotRequired[Optional[str]]
+
+
+class RouteDecision(TypedDict):
+    """Which model a turn of an agent would get, and why."""
+
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # How it was chosen.
+    mode: RouteMode
+    # Why: `single_candidate`.
+    reason: str
+    # All that there were to choose from.
+    candidates: List[RouteCandidate]
+    # The one that was chosen.
+    selected: RouteCandidate
+    # What would be tried next: nothing.
+    fallback: List[RouteCandidate]
+    # What could not be known.
+    gaps: List[str]
+
+
+RouteMode = Literal[
+    "single",  # There is one candidate: the agent's own model.
+]
+"""How a model was chosen."""
 
 
 class RpcError(TypedDict):
@@ -4825,6 +4964,17 @@ class ThreadView(TypedDict):
 Timestamp = str
 
 
+class TokenCounts(TypedDict):
+    """Tokens, as a program counts them."""
+
+    # That went in.
+    input: int
+    # That came out.
+    output: int
+    # All of them.
+    total: int
+
+
 TokenId = str
 
 
@@ -5135,6 +5285,15 @@ class TurnSteerParams(TypedDict):
     idempotency_key: NotRequired[Optional[str]]
 
 
+class TurnUsage(TypedDict):
+    """What a turn used."""
+
+    # Its tokens.
+    tokens: TokenCounts
+    # The message that began it.
+    message_id: NotRequired[Optional[MessageId]]
+
+
 class TurnView(TypedDict):
     """A turn."""
 
@@ -5174,6 +5333,31 @@ class TurnView(TypedDict):
     interrupt: NotRequired[Optional[InterruptView]]
     # Whether it was rolled back and is no part of its thread's history.
     removed: NotRequired[bool]
+
+
+class UsageView(TypedDict):
+    """What an agent used."""
+
+    # The agent's name.
+    agent: str
+    # The agent.
+    agent_id: AgentId
+    # Who says so: `program`, or `nobody` if it never said anything.
+    said_by: str
+    # How often it did.
+    reports: int
+    # Tokens of all turns.
+    tokens: TokenCounts
+    # What that cost.
+    cost: CostView
+    # The newest turns, oldest first.
+    turns: List[TurnUsage]
+    # Turns before those.
+    turns_more: int
+    # Number of the newest event that this knows, in the agent's stream.
+    as_of_seq: int
+    # Tokens that its context holds.
+    context_tokens: NotRequired[Optional[int]]
 
 
 class UserView(TypedDict):

@@ -1,10 +1,24 @@
-//! Resources.
+//! Resources, and what is known of models.
 
 use edgeplane_types::ErrorName;
 use edgeplane_wire::rpc::RpcError;
 use serde_json::{Value, json};
 
-use super::{Case, World, case, fails, failure, good};
+use super::{Case, World, case, fails, failure, good, runtime::set};
+
+/// A case of a method that names an agent.
+macro_rules! of_agent {
+    ($method:literal) => {
+        case(
+            $method,
+            |w| good(w, json!({ "agent": w.stopped("") })),
+            vec![
+                fails!(NotFound, $method, |_w| json!({ "agent": "nobody" })),
+                fails!(InvalidState, $method, |w| json!({ "agent": set(w) })),
+            ],
+        )
+    };
+}
 
 /// A name that no other case has.
 fn uri(world: &World) -> String {
@@ -38,7 +52,20 @@ fn one_more(world: &World) -> Result<Value, RpcError> {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    reading().into_iter().chain(changing()).collect()
+    reading().into_iter().chain(changing()).chain(inference()).collect()
+}
+
+fn inference() -> Vec<Case> {
+    vec![
+        case(
+            "inference/model.list",
+            |w| good(w, json!({})),
+            vec![fails!(NotFound, "inference/model.list", |_w| json!({ "agent": "nobody" }))],
+        ),
+        of_agent!("inference/route.resolve"),
+        of_agent!("inference/usage.get"),
+        of_agent!("inference/limit.get"),
+    ]
 }
 
 fn reading() -> Vec<Case> {

@@ -95,6 +95,10 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
                 | "runtime/process.list"
                 | "runtime/environment.get"
                 | "runtime/transcript.read"
+                | "inference/model.list"
+                | "inference/route.resolve"
+                | "inference/usage.get"
+                | "inference/limit.get"
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })
                 }

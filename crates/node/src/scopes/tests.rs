@@ -116,6 +116,12 @@ fn conversations() -> Vec<Row> {
 fn resources() -> Vec<Row> {
     let uri = "edgeplane://config/a";
     vec![
+        (json!({}), "read", &["inference/model.list"]),
+        (
+            json!({ "agent": "a" }),
+            "read",
+            &["inference/route.resolve", "inference/usage.get", "inference/limit.get"],
+        ),
         (json!({ "uri": uri }), "read", &["resource/get", "resource/history"]),
         (json!({}), "read", &["resource/list"]),
         (json!({ "uri": uri, "value": 1 }), "supervise", &["resource/put"]),

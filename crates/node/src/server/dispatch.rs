@@ -192,7 +192,7 @@ async fn call_about_machines(session: &Session, request: Request) -> Result<Box<
     }
 }
 
-/// Serves what is about configuration and administrative state.
+/// Serves what is about configuration and administrative state, and about models.
 async fn call_about_resources(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
     match request {
         Request::ResourceGet(params) => raw(methods::resources::get(session, params).await?),
@@ -201,6 +201,10 @@ async fn call_about_resources(session: &Session, request: Request) -> Result<Box
         Request::ResourcePatch(params) => raw(methods::resources::patch(session, params).await?),
         Request::ResourceDelete(params) => raw(methods::resources::delete(session, params).await?),
         Request::ResourceHistory(params) => raw(methods::resources::history(session, params).await?),
+        Request::ModelList(params) => raw(methods::inference::models(session, params).await?),
+        Request::RouteResolve(params) => raw(methods::inference::route(session, params).await?),
+        Request::UsageGet(params) => raw(methods::inference::usage(session, params).await?),
+        Request::LimitGet(params) => raw(methods::inference::limits(session, params).await?),
         other => call_about_streams(session, other).await,
     }
 }

@@ -10,6 +10,7 @@ pub(super) mod conversation;
 pub(super) mod core;
 pub(super) mod dead_letters;
 pub(super) mod evidence;
+pub(super) mod inference;
 pub(super) mod install;
 pub(super) mod machine;
 pub(super) mod memory;

@@ -57,8 +57,18 @@ pub(super) struct Export {
     pub(super) tools: BTreeMap<ItemId, Tool>,
     tools_order: VecDeque<ItemId>,
     /// Made of the others when it is needed first.
+    /// What the newest turn that anything was said of has used.
+    pub(super) used: Option<(MessageId, Used)>,
     #[serde(skip)]
     frame: Option<Frame>,
+}
+
+/// Tokens of a turn, as far as its program said them.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Used {
+    pub(super) input: Option<u64>,
+    pub(super) output: Option<u64>,
+    pub(super) total: Option<u64>,
 }
 
 /// The export while one event is told.
@@ -75,6 +85,7 @@ impl Export {
             model: Model::new(subject),
             tools: BTreeMap::new(),
             tools_order: VecDeque::new(),
+            used: None,
             frame: None,
         }
     }
@@ -93,7 +104,10 @@ impl Export {
             Fact::UsageReported { .. } | Fact::FileWritten { .. } | Fact::AnswerHeard { .. } => {
                 telling.beside(step);
             }
-            Fact::CommandStarted { .. } | Fact::CommandEnded { .. } => telling.command(step),
+            Fact::CommandStarted { .. }
+            | Fact::CommandEnded { .. }
+            | Fact::CommandInputAccepted(_)
+            | Fact::CommandInputSettled(_) => telling.command(step),
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 telling.action(step, &followed);
             }

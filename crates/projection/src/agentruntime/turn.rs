@@ -3,10 +3,14 @@
 use edgeplane_types::{
     Fact, MessageId,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
+    fact::InputFate,
     life::ExitStatus,
 };
 
-use super::{export::Telling, names};
+use super::{
+    export::{Telling, Used},
+    names,
+};
 use crate::{
     actions::{self, Asked},
     fold::Step,
@@ -119,6 +123,36 @@ impl Telling<'_> {
             None => payload.put("gaps", &["turn.submitted"]),
         };
         draft.say(step, payload);
+        if turn.attempts <= 1 {
+            self.routed(step, change.message);
+        }
+    }
+
+    /// The node chooses no model: the agent's own is the only candidate, and which that is its program knows.
+    fn routed(&self, step: &mut Step<'_>, message: MessageId) {
+        let payload = Object::new()
+            .put("mode", "single_candidate")
+            .put("candidateCount", &1_u32)
+            .put("source", "agent")
+            .put("reason", "single_candidate")
+            .put("gaps", &["selectedModel"]);
+        self.of_turn(step, names::ROUTING_SINGLE_CANDIDATE, Some(message)).say(step, payload);
+    }
+
+    /// Its program said what models were given and gave in a turn that is over; of single requests it says nothing.
+    fn model_completed(&self, step: &mut Step<'_>, message: MessageId) {
+        let Some((_, used)) = self.export.used.filter(|(of, _)| *of == message) else { return };
+        let usage = Object::new()
+            .maybe("inputTokens", used.input)
+            .maybe("outputTokens", used.output)
+            .maybe("totalTokens", used.total)
+            .done();
+        let payload = Object::new()
+            .json("usage", &usage)
+            .put("granularity", "turn")
+            .put("source", "program")
+            .put("gaps", &["model.requested", "stopReason"]);
+        self.of_turn(step, names::MODEL_COMPLETED, Some(message)).say(step, payload);
     }
 
     /// Invariant: whatever the end of a turn is called outside, it names what the turn gave.
@@ -139,6 +173,7 @@ impl Telling<'_> {
         let status = status_of_end(outcome);
         if let Some(message) = message_id {
             self.forget_tools(step, *message, status);
+            self.model_completed(step, *message);
         }
         let kind = if status == "completed" { names::TURN_COMPLETED } else { names::TURN_FAILED };
         let turns = &self.export.model.turns;
@@ -251,7 +286,7 @@ impl Telling<'_> {
         }
     }
 
-    pub(super) fn beside(&self, step: &mut Step<'_>) {
+    pub(super) fn beside(&mut self, step: &mut Step<'_>) {
         match step.fact() {
             Fact::UsageReported {
                 message_id,
@@ -262,6 +297,16 @@ impl Telling<'_> {
                 cost,
                 ..
             } => {
+                if let Some(message) = message_id {
+                    let was = self.export.used.filter(|(of, _)| of == message).map(|(_, used)| used);
+                    let was = was.unwrap_or_default();
+                    let used = Used {
+                        input: input_tokens.or(was.input),
+                        output: output_tokens.or(was.output),
+                        total: total_tokens.or(was.total),
+                    };
+                    self.export.used = Some((*message, used));
+                }
                 let state = Object::new()
                     .maybe("inputTokens", *input_tokens)
                     .maybe("outputTokens", *output_tokens)
@@ -298,6 +343,13 @@ impl Telling<'_> {
                 let draft = draft.slot("processId", &process_id.to_string()).slot("status", "running");
                 let draft = draft.body("details", details_digest, *details_bytes);
                 draft.say(step, Object::new().put("authority", authority.as_str()));
+            }
+            // What is wanted is no input yet; what was refused or came too late never became one.
+            Fact::CommandInputSettled(end) if end.fate == InputFate::Written => {
+                let draft = self.of_turn(step, names::PROCESS_INPUT, None);
+                let draft = draft.slot("processId", &end.process_id.to_string());
+                let payload = Object::new().put("inputId", &end.input_id).put("content", "not_recorded");
+                draft.say(step, payload);
             }
             Fact::CommandEnded {
                 process_id,

@@ -30,16 +30,25 @@ impl Reader {
                 resumable: false,
                 closable: false,
                 program: None,
+                details_digest: None,
                 failure,
             };
             if let Some(pos) = opened_pos {
-                let Fact::SessionOpened { epoch, native_id, program, resumable, closable, .. } =
-                    event_at(conn, pos)?.fact
+                let Fact::SessionOpened {
+                    epoch,
+                    native_id,
+                    program,
+                    resumable,
+                    closable,
+                    details_digest,
+                    ..
+                } = event_at(conn, pos)?.fact
                 else {
                     return Ok(Some(row));
                 };
                 (row.native_id, row.opened_in) = (Some(native_id), Some(epoch));
                 (row.program, row.resumable, row.closable) = (program, resumable, closable);
+                row.details_digest = Some(details_digest);
             }
             Ok(Some(row))
         })

@@ -7,6 +7,8 @@ mod auditing;
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod crashing;
 #[cfg(test)]
 mod deciding;

@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CallEnd, Cause, ClosingReason, CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, InterruptRequested,
-    ResourceDeleted, ResourcePut, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated,
-    TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated,
-    ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence,
+    CallEnd, Cause, ClosingReason, CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged,
+    DeliveryCreated, DeliveryFailed, InterruptRequested, ResourceDeleted, ResourcePut, RunBegun, RunEnded,
+    RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
+    TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated, ThreadRolledBack,
+    ThreadUpdated, ToldBy, TreeEvidence,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,

@@ -103,11 +103,7 @@ later! {
     "stream/channel.resume" Write "Lets a link to a peer go on.";
     "stream/channel.disconnect" Write "Ends a link to a peer.";
     "stream/channel.list" Read "Lists links to peers.";
-    "inference/model.list" Read "Lists models.";
-    "inference/route.resolve" Read "Tells which model a task would get.";
     "inference/generate" Write "Asks a model.";
-    "inference/usage.get" Read "Tells what was used.";
-    "inference/limit.get" Read "Tells what may be used.";
     "evidence/replay.run" Write "Runs a replay case.";
     "evidence/review.export" Write "Writes a case for reviewers.";
     "benchmark/trial.start" Write "Begins a trial.";

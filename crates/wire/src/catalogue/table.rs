@@ -445,6 +445,19 @@ catalogue! {
     "stream/projection.verify" ProjectionVerify(api::stream::ProjectionsParams) -> api::stream::VerifyResult,
         Read, Operator, Read, Safe, [NotFound], "0.5";
 
+    /// Lists the models that agents' programs say they have.
+    "inference/model.list" ModelList(api::inference::ListModelsParams) -> api::inference::ModelsResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.6";
+    /// Tells which model a turn of an agent gets, and why: today its own, the single candidate.
+    "inference/route.resolve" RouteResolve(api::inference::InferenceParams) -> api::inference::RouteDecision,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.6";
+    /// Tells what an agent used, as its program says it.
+    "inference/usage.get" UsageGet(api::inference::InferenceParams) -> api::inference::UsageView,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.6";
+    /// Tells what holds an agent's inference back, and what nobody says.
+    "inference/limit.get" LimitGet(api::inference::InferenceParams) -> api::inference::InferenceLimitsResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.6";
+
     /// Shows a resource: what it holds in a version, secrets masked.
     "resource/get" ResourceGet(api::resource::GetResourceParams) -> api::resource::ResourceView,
         Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";

@@ -72,6 +72,7 @@ impl Actor {
         origin: &Origin,
         reply: Reply,
     ) {
+        self.forget_waits();
         match self.begin_input(wanted, origin).await {
             Ok(Begun::Settled(fate)) => drop(reply.send(Ok(fate))),
             Ok(Begun::Waiting(key)) => {
@@ -172,7 +173,7 @@ impl Actor {
     }
 
     /// Nobody waits any longer for what becomes of an input.
-    pub(in crate::agent) fn forget_waits(&mut self) {
+    fn forget_waits(&mut self) {
         if let Some(acp) = self.acp_mut() {
             for replies in acp.commands.writes.values_mut() {
                 replies.retain(|reply| !reply.is_closed());
