@@ -51,9 +51,7 @@ fn overfull(world: &World) -> Result<Value, RpcError> {
     let bulk = with(with(params, "text", json!("x".repeat(200_000))), "wait_ms", json!(100));
     let mut talk = world.talk(super::Who::Operator);
     for _write in 0..10 {
-        if let Err(error) = talk("runtime/process.write", bulk.clone()) {
-            return Err(error);
-        }
+        talk("runtime/process.write", bulk.clone())?;
     }
     Ok(Value::Null)
 }
