@@ -124,6 +124,20 @@ def hold(session, name):
     say(session, " ended")
 
 
+def spend(session, what):
+    """Uses more and more of something until it is told to stop."""
+    used = 0
+    while not CANCELLED.is_set():
+        used += 1
+        if what == "tokens":
+            update(session, "usage_update", inputTokens=used * 10, outputTokens=used)
+        elif what == "cost":
+            update(session, "usage_update", used=53, size=200000, cost={"amount": used / 4, "currency": "USD"})
+        else:
+            update(session, "tool_call", toolCallId=f"step {used}", title="step", kind="read", status="completed")
+        time.sleep(0.005)
+
+
 def play(session, text):
     """Does what the last line says; gives the reason why the turn ends."""
     verb, _, rest = text.strip().splitlines()[-1].partition(" ")
@@ -176,6 +190,8 @@ def play(session, text):
     elif verb == "usage":
         update(session, "usage_update", used=53, size=200000, cost={"amount": 0.25, "currency": "USD"})
         say(session, "used")
+    elif verb == "spend":
+        spend(session, rest)
     elif verb == "unknown":
         update(session, "something_new", payload=[1, 2.5, None])
         send({"method": "_vendor/notice", "params": {"x": 1}})

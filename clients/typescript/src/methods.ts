@@ -835,6 +835,39 @@ export class RuntimeTask extends Group {
 /** `runtime/run.*` */
 export class RuntimeRun extends Group {
   /**
+   * Has a task worked on: by a first run, or by a further one.
+   *
+   * `runtime/run.start`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * policy_blocked, not_found, invalid_params, invalid_state, conflict, version_conflict, fenced, storage_full.
+   */
+  start(params: t.RunStartParams, options?: Options): Promise<t.RunStartResult> {
+    return this.call("runtime/run.start", params, "again", options);
+  }
+
+  /**
+   * Lets a run rest: it is asked to end, and its task rests until it goes on.
+   *
+   * `runtime/run.pause`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, fenced, storage_full.
+   */
+  pause(params: t.RunChangeParams, options?: Options): Promise<t.RunView> {
+    return this.call("runtime/run.pause", params, "again", options);
+  }
+
+  /**
+   * Lets the task of a run that rested go on, by a further run.
+   *
+   * `runtime/run.resume`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, fenced, storage_full.
+   */
+  resume(params: t.RunChangeParams, options?: Options): Promise<t.RunStartResult> {
+    return this.call("runtime/run.resume", params, "again", options);
+  }
+
+  /**
    * Shows a run.
    *
    * `runtime/run.get`: reads; a token needs: `read`;

@@ -3527,6 +3527,13 @@ export interface RulesResult {
   folders: Array<string>;
 }
 
+/** Whether a run was admitted. */
+export type RunAdmission =
+  /** It is; its agent is told. */
+  | "admitted"
+  /** The task waits for others, or for its last run to end, and is begun by itself then. */
+  | "queued";
+
 /** Has a run end. */
 export interface RunCancelParams {
   /** Its id. */
@@ -3544,12 +3551,28 @@ export type RunCause =
   /** Somebody asked. */
   | "manual";
 
+/** Has something happen to a run and its task. */
+export interface RunChangeParams {
+  /** Its id; it must be the task's last run. */
+  run_id: RunId;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+}
+
 export type RunId = string;
 
-/** What a run may use at most. What is not named is not bounded. */
+/** What a run may use at most. What is not named is not bounded. Tokens, cost and steps are counted by what its program says: a program that says nothing of them is not ended by them. */
 export interface RunLimits {
   /** Time from its beginning, in milliseconds. */
   wall_ms?: number | null;
+  /** Tokens that are read and written. */
+  tokens?: number | null;
+  /** Cost, in millionths of the currency that its program names. */
+  cost_micros?: number | null;
+  /** Items of its turn: texts, thoughts, uses of tools. */
+  steps?: number | null;
+  /** How often it is given to its program again after that has ended in the middle of it. */
+  continuations?: number | null;
 }
 
 /** Which runs a list shows. */
@@ -3584,6 +3607,36 @@ export interface RunParams {
 export interface RunResult {
   /** The message that it sent. */
   message_id: MessageId;
+}
+
+/** Has a task worked on: by a first run, or by a further one. */
+export interface RunStartParams {
+  /** The task. */
+  task_id: TaskId;
+  /** The run's id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice, and the run is refused if it cannot be admitted at once. */
+  run_id?: RunId | null;
+  /** Who is to do it, by name or id, if that is not whose work it is already. */
+  agent?: string | null;
+  /** What this run may use, if that is not what the task says. */
+  limits?: RunLimits | null;
+  /** The run that it follows; it must be the task's last one, and over. */
+  retry_of?: RunId | null;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+  /** Only if the task is at this version. */
+  if_version?: number | null;
+}
+
+/** What became of the wish for a run. */
+export interface RunStartResult {
+  /** Whether there is a run. */
+  admission: RunAdmission;
+  /** Why it is so. */
+  reason: string;
+  /** Its task. */
+  task: TaskView;
+  /** The run, if there is one. */
+  run?: RunView | null;
 }
 
 /** Where a run is. */

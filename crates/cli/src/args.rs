@@ -96,7 +96,7 @@ pub(crate) enum Command {
     Turn(Box<command::turn::TurnArgs>),
     Thread(Box<command::thread::ThreadArgs>),
     Task(Box<command::task::TaskArgs>),
-    Run(Box<command::task::RunArgs>),
+    Run(Box<command::run::RunArgs>),
     Queue(command::queue::QueueArgs),
     Output(command::output_of::OutputArgs),
     Attach(command::attach::AttachArgs),

@@ -35,6 +35,7 @@ pub(crate) mod queue;
 pub(crate) mod recording;
 pub(crate) mod replay;
 pub(crate) mod resource;
+pub(crate) mod run;
 pub(crate) mod schedule;
 pub(crate) mod signal;
 pub(crate) mod snapshot;
@@ -119,7 +120,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Turn(args) => turn::run(*args, context),
         Command::Thread(args) => thread::run(*args, context),
         Command::Task(args) => task::run(*args, context),
-        Command::Run(args) => task::run_runs(*args, context),
+        Command::Run(args) => run::run(*args, context),
         Command::Queue(args) => queue::run(&args, context),
         Command::Output(args) => output_of::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),

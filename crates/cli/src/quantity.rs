@@ -48,6 +48,17 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     if after.is_empty() { scaled(number, *scale).ok_or_else(wrong) } else { Err(wrong()) }
 }
 
+/// Reads an amount such as `0.50` as millionths.
+pub(crate) fn parse_micros(text: &str) -> Result<u64, String> {
+    scaled(text.trim(), 1_000_000).ok_or_else(|| format!("`{text}` is not an amount: write for example 0.50"))
+}
+
+/// Millionths as a decimal number.
+pub(crate) fn decimal(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Cuts a leading number and its unit off.
 fn split_quantity(text: &str) -> Option<(&str, &str, &str)> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;

@@ -4,7 +4,9 @@
 //! follows from each change: that a task begins whose dependencies are met, that a run is said to its agent, that what is
 //! to end ends. Which state may follow which the lifecycle decides; a run at an agent is a message like any other.
 
+mod admit;
 mod change;
+mod meter;
 mod run;
 mod settle;
 
@@ -14,11 +16,13 @@ use std::{
 };
 
 use edgeplane_store::{CommittedEvent, RunRow, TaskFilter};
-use edgeplane_types::{AgentId, Fact, MessageId, RunId, StreamName, TaskId};
+use edgeplane_types::{AgentId, Fact, MessageId, RunId, RunState, StreamName, TaskId};
 use tokio::sync::{Notify, broadcast};
 
 use crate::{record::chain, shared::Shared};
+use meter::Meter;
 
+pub(crate) use admit::{Wanted, start as start_run};
 pub(crate) use change::{Change, Fence, change, create, link, unlink, update};
 pub(crate) use run::{cancel as cancel_run, message_of};
 
@@ -65,17 +69,23 @@ struct Live {
     by_agent: HashMap<AgentId, BTreeSet<RunId>>,
     /// Those that are looked at again when their time is over.
     timed: BTreeSet<RunId>,
+    /// Of those whose use is bounded, what they have used.
+    meters: HashMap<RunId, Option<Meter>>,
 }
 
 impl Live {
     fn insert(&mut self, row: &RunRow) {
         self.by_message.insert(message_of(row.id), row.id);
         self.by_agent.entry(row.started.agent_id).or_default().insert(row.id);
+        if row.started.limits.is_metered() {
+            self.meters.entry(row.id).or_default();
+        }
     }
 
     fn remove(&mut self, row: &RunRow) {
         self.by_message.remove(&message_of(row.id));
         self.timed.remove(&row.id);
+        self.meters.remove(&row.id);
         if let Some(runs) = self.by_agent.get_mut(&row.started.agent_id) {
             runs.remove(&row.id);
             if runs.is_empty() {
@@ -91,10 +101,11 @@ impl Live {
     /// The runs that an event is about.
     fn concerned(&self, event: &CommittedEvent) -> Vec<RunId> {
         let fact = &event.event.fact;
+        let run = fact.message_id().and_then(|id| self.by_message.get(&id));
         if fact.is_piece() {
-            return Vec::new();
+            return run.filter(|run| self.meters.contains_key(run)).copied().into_iter().collect();
         }
-        if let Some(run) = fact.message_id().and_then(|id| self.by_message.get(&id)) {
+        if let Some(run) = run {
             return vec![*run];
         }
         let StreamName::Agent(agent) = event.event.stream else { return Vec::new() };
@@ -170,6 +181,7 @@ async fn looked_at(shared: &Arc<Shared>, run: RunId, live: &mut Live) {
         Ok(Some(row)) => {
             live.insert(&row);
             bounded(shared, &row, live).await;
+            metered(shared, &row, live).await;
         }
         Ok(None) => {}
         Err(error) => {
@@ -192,6 +204,32 @@ async fn bounded(shared: &Arc<Shared>, row: &RunRow, live: &mut Live) {
         }
     } else if live.timed.insert(id) {
         later(shared, left, move |shared| shared.work.look([id]));
+    }
+}
+
+/// Ends a run that has used more than it may.
+async fn metered(shared: &Arc<Shared>, row: &RunRow, live: &mut Live) {
+    let Some(meter) = live.meters.get_mut(&row.id) else { return };
+    let passed = shared.record.look_up(|reader| {
+        if meter.is_none() {
+            *meter = Meter::open(reader, row)?;
+        }
+        let Some(meter) = meter else { return Ok(None) };
+        meter.read_on(reader)?;
+        Ok(meter.passed(row))
+    });
+    let ended = match passed {
+        Ok(None) => return,
+        Ok(Some(why)) => run::end_by_limit(shared, row, (RunState::Failed, &why)).await,
+        Err(error) => Err(error),
+    };
+    let id = row.id;
+    match ended {
+        Ok(()) => shared.work.look([id]),
+        Err(error) => {
+            tracing::warn!(run = %id, error = chain(&error), "its use could not be bounded; it is tried again later");
+            again_later(shared, move |shared| shared.work.look([id]));
+        }
     }
 }
 

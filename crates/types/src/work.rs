@@ -128,13 +128,26 @@ pub enum Visibility {
     Internal,
 }
 
-/// What a run may use at most. What is not named is not bounded.
+/// What a run may use at most. What is not named is not bounded. Tokens, cost and steps are counted by what its program
+/// says: a program that says nothing of them is not ended by them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunLimits {
     /// Time from its beginning, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<u64>,
+    /// Tokens that are read and written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Cost, in millionths of the currency that its program names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+    /// Items of its turn: texts, thoughts, uses of tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// How often it is given to its program again after that has ended in the middle of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuations: Option<u64>,
 }
 
 impl RunLimits {
@@ -142,6 +155,13 @@ impl RunLimits {
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether it bounds something that only what its program says and does can tell.
+    #[must_use]
+    pub fn is_metered(&self) -> bool {
+        let Self { wall_ms: _, tokens, cost_micros, steps, continuations } = self;
+        [tokens, cost_micros, steps, continuations].into_iter().any(Option::is_some)
     }
 }
 

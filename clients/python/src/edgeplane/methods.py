@@ -1722,6 +1722,79 @@ class RuntimeTask(Group):
 class RuntimeRun(Group):
     """`runtime/run.*`"""
 
+    def start(
+        self,
+        *,
+        task_id: t.TaskId,
+        run_id: Optional[t.RunId] = None,
+        agent: Optional[str] = None,
+        limits: Optional[t.RunLimits] = None,
+        retry_of: Optional[t.RunId] = None,
+        reason: Optional[str] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunStartResult:
+        """Has a task worked on: by a first run, or by a further one.
+
+        `runtime/run.start`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_params, invalid_state, conflict, version_conflict, fenced, storage_full.
+
+        :param task_id: The task.
+        :param run_id: The run's id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice, and the run is refused if it cannot be admitted at once.
+        :param agent: Who is to do it, by name or id, if that is not whose work it is already.
+        :param limits: What this run may use, if that is not what the task says.
+        :param retry_of: The run that it follows; it must be the task's last one, and over.
+        :param reason: Why, for people: at most 1,024 bytes.
+        :param if_version: Only if the task is at this version.
+        """
+        required: Dict[str, Any] = {"task_id": task_id}
+        optional: Dict[str, Any] = {"run_id": run_id, "agent": agent, "limits": limits, "retry_of": retry_of, "reason": reason, "if_version": if_version}
+        result = self._call("runtime/run.start", required, optional, ctx, "again")
+        return cast(t.RunStartResult, result)
+
+    def pause(
+        self,
+        *,
+        run_id: t.RunId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunView:
+        """Lets a run rest: it is asked to end, and its task rests until it goes on.
+
+        `runtime/run.pause`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, fenced, storage_full.
+
+        :param run_id: Its id; it must be the task's last run.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"run_id": run_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/run.pause", required, optional, ctx, "again")
+        return cast(t.RunView, result)
+
+    def resume(
+        self,
+        *,
+        run_id: t.RunId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RunStartResult:
+        """Lets the task of a run that rested go on, by a further run.
+
+        `runtime/run.resume`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, fenced, storage_full.
+
+        :param run_id: Its id; it must be the task's last run.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"run_id": run_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/run.resume", required, optional, ctx, "again")
+        return cast(t.RunStartResult, result)
+
     def get(
         self,
         *,

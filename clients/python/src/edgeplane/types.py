@@ -3638,6 +3638,13 @@ class RulesResult(TypedDict):
     folders: List[str]
 
 
+RunAdmission = Literal[
+    "admitted",  # It is; its agent is told.
+    "queued",  # The task waits for others, or for its last run to end, and is begun by itself then.
+]
+"""Whether a run was admitted."""
+
+
 class RunCancelParams(TypedDict):
     """Has a run end."""
 
@@ -3655,14 +3662,31 @@ RunCause = Literal[
 """Why an occurrence ran."""
 
 
+class RunChangeParams(TypedDict):
+    """Has something happen to a run and its task."""
+
+    # Its id; it must be the task's last run.
+    run_id: RunId
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+
+
 RunId = str
 
 
 class RunLimits(TypedDict):
-    """What a run may use at most. What is not named is not bounded."""
+    """What a run may use at most. What is not named is not bounded. Tokens, cost and steps are counted by what its program says: a program that says nothing of them is not ended by them."""
 
     # Time from its beginning, in milliseconds.
     wall_ms: NotRequired[Optional[int]]
+    # Tokens that are read and written.
+    tokens: NotRequired[Optional[int]]
+    # Cost, in millionths of the currency that its program names.
+    cost_micros: NotRequired[Optional[int]]
+    # Items of its turn: texts, thoughts, uses of tools.
+    steps: NotRequired[Optional[int]]
+    # How often it is given to its program again after that has ended in the middle of it.
+    continuations: NotRequired[Optional[int]]
 
 
 class RunListParams(TypedDict):
@@ -3701,6 +3725,38 @@ class RunResult(TypedDict):
 
     # The message that it sent.
     message_id: MessageId
+
+
+class RunStartParams(TypedDict):
+    """Has a task worked on: by a first run, or by a further one."""
+
+    # The task.
+    task_id: TaskId
+    # The run's id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice, and the run is refused if it cannot be admitted at once.
+    run_id: NotRequired[Optional[RunId]]
+    # Who is to do it, by name or id, if that is not whose work it is already.
+    agent: NotRequired[Optional[str]]
+    # What this run may use, if that is not what the task says.
+    limits: NotRequired[Optional[RunLimits]]
+    # The run that it follows; it must be the task's last one, and over.
+    retry_of: NotRequired[Optional[RunId]]
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+    # Only if the task is at this version.
+    if_version: NotRequired[Optional[int]]
+
+
+class RunStartResult(TypedDict):
+    """What became of the wish for a run."""
+
+    # Whether there is a run.
+    admission: RunAdmission
+    # Why it is so.
+    reason: str
+    # Its task.
+    task: TaskView
+    # The run, if there is one.
+    run: NotRequired[Optional[RunView]]
 
 
 RunState = Literal[

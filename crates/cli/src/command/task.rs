@@ -1,26 +1,25 @@
-//! `edgeplane task` and `edgeplane run`: what is to be done, in which order, and who tried it.
+//! `edgeplane task`: what is to be done, in which order, and who tried it.
 
-mod show;
-
-use std::time::Duration;
+mod limits;
+pub(super) mod show;
 
 use clap::{Args, Subcommand};
-use edgeplane_types::{EdgeKind, Priority, RunId, RunLimits, TaskId, TaskState};
+use edgeplane_types::{EdgeKind, Priority, RunId, TaskId, TaskState};
 use edgeplane_wire::{
     api::work::{
-        RunCancelParams, RunListParams, RunParams, TaskChangeParams, TaskCompleteParams, TaskCreateParams,
-        TaskEdgeParams, TaskFailParams, TaskGraphParams, TaskListParams, TaskParams, TaskProgressParams,
-        TaskUpdateParams, TaskView,
+        TaskChangeParams, TaskCompleteParams, TaskCreateParams, TaskEdgeParams, TaskFailParams,
+        TaskGraphParams, TaskListParams, TaskParams, TaskProgressParams, TaskUpdateParams, TaskView,
     },
     catalogue::{
-        Call, RunCancel, RunGet, RunList, TaskArchive, TaskCancel, TaskComplete, TaskCreate, TaskFail,
-        TaskGet, TaskGraph, TaskLink, TaskList, TaskPause, TaskProgress, TaskResume, TaskRetry, TaskStart,
-        TaskUnlink, TaskUpdate,
+        Call, TaskArchive, TaskCancel, TaskComplete, TaskCreate, TaskFail, TaskGet, TaskGraph, TaskLink,
+        TaskList, TaskPause, TaskProgress, TaskResume, TaskRetry, TaskStart, TaskUnlink, TaskUpdate,
     },
 };
 
-use super::{Outcome, content::words, signal::millis};
-use crate::{context::Context, failure::Misuse, quantity};
+pub(super) use limits::LimitArgs;
+
+use super::{Outcome, content::words};
+use crate::{context::Context, failure::Misuse};
 
 /// Say what is to be done, and see how far it is
 ///
@@ -133,9 +132,8 @@ struct CreateArgs {
     /// How many runs there are at most before it fails
     #[arg(long, value_name = "N", default_value_t = 1)]
     attempts: u32,
-    /// How long each run may take, such as 10m
-    #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
-    wall_time: Option<Duration>,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// How urgent it is
     #[arg(long, value_name = "PRIORITY", default_value = "normal", value_parser = words(&["high", "normal", "low"], Priority::from_word))]
     priority: Priority,
@@ -367,79 +365,6 @@ impl EdgeArgs {
     }
 }
 
-/// See the attempts at tasks
-#[derive(Debug, Args)]
-#[command(after_help = "\
-EXAMPLES:
-  edgeplane run list --agent reviewer --live
-  edgeplane run get run_01890000-0000-7000-8000-000000000002
-  edgeplane run cancel run_01890000-0000-7000-8000-000000000002 --reason \"too slow\"")]
-pub(crate) struct RunArgs {
-    #[command(subcommand)]
-    command: RunCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum RunCommand {
-    List(RunsArgs),
-    /// Show a run
-    #[command(after_help = "\
-EXAMPLES:
-  edgeplane run get run_01890000-0000-7000-8000-000000000002
-  edgeplane run get run_01890000-0000-7000-8000-000000000002 -o json | jq .reason")]
-    Get(OneRunArgs),
-    #[command(name = "cancel")]
-    CancelRun(CancelRunArgs),
-}
-
-/// List runs, oldest first
-#[derive(Debug, Args)]
-#[command(after_help = "\
-EXAMPLES:
-  edgeplane run list --live
-  edgeplane run list --task tsk_01890000-0000-7000-8000-000000000002")]
-struct RunsArgs {
-    /// Only those of this task
-    #[arg(long, value_name = "TASK")]
-    task: Option<TaskId>,
-    /// Only those of this agent
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-    /// Only those that have not ended
-    #[arg(long)]
-    live: bool,
-    /// Most to list
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: u32,
-}
-
-#[derive(Debug, Args)]
-struct OneRunArgs {
-    /// The run
-    #[arg(value_name = "RUN")]
-    id: RunId,
-}
-
-/// Have a run ended
-///
-/// Its task has failed then; `edgeplane task retry` begins another one.
-#[derive(Debug, Args)]
-#[command(
-    name = "cancel",
-    after_help = "\
-EXAMPLES:
-  edgeplane run cancel run_01890000-0000-7000-8000-000000000002
-  edgeplane run cancel run_01890000-0000-7000-8000-000000000002 --reason \"too slow\""
-)]
-struct CancelRunArgs {
-    /// The run
-    #[arg(value_name = "RUN")]
-    id: RunId,
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    reason: Option<String>,
-}
-
 pub(crate) fn run(args: TaskArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     match args.command {
         TaskCommand::Create(args) => ask::<TaskCreate>(context, &to_create(*args)?),
@@ -512,7 +437,7 @@ fn to_create(args: CreateArgs) -> anyhow::Result<TaskCreateParams> {
         priority: args.priority,
         labels: std::collections::BTreeMap::new(),
         acceptance: args.accept,
-        limits: RunLimits { wall_ms: args.wall_time.map(millis) },
+        limits: args.limits.limits(),
         attempts: args.attempts,
         depends_on: args.after,
         start: !args.draft,
@@ -547,27 +472,4 @@ fn to_complete(args: CompleteArgs) -> TaskCompleteParams {
     let CompleteArgs { id, accepted, artifact, evidence, note, run, if_version } = args;
     let (task_id, run_id) = (id, run);
     TaskCompleteParams { task_id, run_id, accepted, artifacts: artifact, evidence, note, if_version }
-}
-
-pub(crate) fn run_runs(args: RunArgs, context: &mut Context) -> anyhow::Result<Outcome> {
-    match args.command {
-        RunCommand::List(args) => {
-            let RunsArgs { task, agent, live, limit } = args;
-            let params = RunListParams { task_id: task, agent, live, cursor: 0, limit };
-            let answer = context.ask::<RunList>(&params)?;
-            context.show(&answer, |out, list| show::runs(out, &list.items))?;
-        }
-        RunCommand::Get(args) => {
-            let answer = context.ask::<RunGet>(&RunParams { run_id: args.id })?;
-            context.show(&answer, |out, run| show::runs(out, &[run]))?;
-        }
-        RunCommand::CancelRun(args) => {
-            let params = RunCancelParams { run_id: args.id, reason: args.reason };
-            let answer = context.ask::<RunCancel>(&params)?;
-            context.show(&answer, |out, run| {
-                Ok(out.line(&format!("{} is to end; it is {} now", run.run_id, run.state))?)
-            })?;
-        }
-    }
-    Ok(Outcome::Done)
 }

@@ -121,6 +121,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all.extend(saying());
     all.extend(joining());
     all.extend(reading());
+    all.extend(running_by_hand());
     all.push(case(
         "runtime/task.create",
         |world| good(world, json!({ "title": "x", "agent": world.stopped("") })),
@@ -302,6 +303,77 @@ fn reading() -> Vec<Case> {
             "runtime/run.list",
             |world| good(world, json!({ "live": true })),
             vec![fails!(NotFound, "runtime/run.list", |_world| no_task())],
+        ),
+    ]
+}
+
+/// A task that an agent may work on, and does not yet.
+fn workable(world: &World) -> Value {
+    let agent = worker(world, "");
+    of(&task(world, &json!({ "agent": agent, "objective": "hold" })))
+}
+
+/// A run that rests, or that was followed by another one.
+fn rested(world: &World) -> (Value, Value) {
+    let (task, run) = running(world);
+    world.made("runtime/run.pause", json!({ "run_id": run }));
+    (task, json!({ "run_id": run }))
+}
+
+fn followed(world: &World) -> Value {
+    let (task, run) = rested(world);
+    eventually_some("a run follows it", || {
+        world.ask("runtime/run.resume", run.clone()).ok();
+        let found = world.made("runtime/run.list", of(&task));
+        (found["items"].as_array().unwrap().len() == 2).then_some(())
+    });
+    run
+}
+
+fn running_by_hand() -> Vec<Case> {
+    vec![
+        case(
+            "runtime/run.start",
+            |world| good(world, workable(world)),
+            vec![
+                fails!(PolicyBlocked, "runtime/run.start", |world| {
+                    with(draft(world), "agent", json!(closed(world)))
+                }),
+                fails!(NotFound, "runtime/run.start", |_world| no_task()),
+                fails!(InvalidParams, "runtime/run.start", |world| draft(world)),
+                fails!(InvalidState, "runtime/run.start", |world| of(&running(world).0)),
+                failure(ErrorName::Conflict, |world| {
+                    let run = with(workable(world), "run_id", json!(world.id("run")));
+                    world.made("runtime/run.start", run.clone());
+                    world.ask("runtime/run.start", with(workable(world), "run_id", run["run_id"].clone()))
+                }),
+                fails!(VersionConflict, "runtime/run.start", |world| old(workable(world))),
+                fails!(Fenced, "runtime/run.start", |world| {
+                    with(workable(world), "retry_of", json!(NO_RUN))
+                }),
+            ],
+        ),
+        case(
+            "runtime/run.pause",
+            |world| good(world, json!({ "run_id": running(world).1 })),
+            vec![
+                fails!(NotFound, "runtime/run.pause", |_world| json!({ "run_id": NO_RUN })),
+                fails!(InvalidParams, "runtime/run.pause", |world| long(
+                    json!({ "run_id": running(world).1 })
+                )),
+                fails!(InvalidState, "runtime/run.pause", |world| rested(world).1),
+                fails!(Fenced, "runtime/run.pause", |world| followed(world)),
+            ],
+        ),
+        case(
+            "runtime/run.resume",
+            |world| good(world, rested(world).1),
+            vec![
+                fails!(NotFound, "runtime/run.resume", |_world| json!({ "run_id": NO_RUN })),
+                fails!(InvalidParams, "runtime/run.resume", |world| long(rested(world).1)),
+                fails!(InvalidState, "runtime/run.resume", |world| json!({ "run_id": running(world).1 })),
+                fails!(Fenced, "runtime/run.resume", |world| followed(world)),
+            ],
         ),
     ]
 }

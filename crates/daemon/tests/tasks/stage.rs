@@ -10,7 +10,7 @@ use edgeplane_wire::{
 use serde_json::{Value, json};
 
 /// Does what the last line of a message says: `say X` ends the turn with X, `hold` ends it when it is interrupted,
-/// `gate F X` when the file F is there, `die` ends the program the first time, `fail` says that the task failed.
+/// `gate F X` when the file F is there, `die` ends the program the first time (`die hold` goes on without end), `fail` says that the task failed.
 const WORKER: &str = r#"
 import json, os, sys, threading, time
 
@@ -56,7 +56,8 @@ for line in sys.stdin:
     elif verb == "die":
         died = f"{folder}/{name}.died"
         if os.path.exists(died):
-            complete(message, "lived")
+            if rest != "hold":
+                complete(message, "lived")
         else:
             open(died, "w").close()
             os._exit(3)

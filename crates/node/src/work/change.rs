@@ -47,7 +47,7 @@ fn no_task(id: TaskId) -> RpcError {
 }
 
 /// The task, held to a fence.
-fn fenced(reader: &Reader, id: TaskId, fence: Fence) -> Result<TaskRow, RpcError> {
+pub(super) fn fenced(reader: &Reader, id: TaskId, fence: Fence) -> Result<TaskRow, RpcError> {
     let read = |error: edgeplane_store::ReadError| {
         RpcError::new(
             ErrorName::Unavailable,

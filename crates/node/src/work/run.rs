@@ -9,8 +9,8 @@ use edgeplane_lifecycle::task::{End, Input, Waiting};
 use edgeplane_store::{ActionFilter, MessageRow, RunRow, TaskRow, TaskStory};
 use edgeplane_types::{
     Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunState, SafeLabel,
-    StreamName, TaskState, Tenant, TurnId,
-    fact::{Actor, RunBegun, RunEnded, RunStarted, TaskMoved},
+    TaskState, Tenant, TurnId,
+    fact::{Actor, RunBegun, RunEnded},
 };
 use edgeplane_wire::{
     api::conversation::turn::{QueueFate, TurnState, TurnView},
@@ -18,14 +18,14 @@ use edgeplane_wire::{
 };
 
 use super::{
-    change::{Change, apply, concern},
-    settle::{RULE, move_on},
+    change::{Change, apply},
+    settle::RULE,
 };
 use crate::{
     admission::{self, Saying},
     agent::{AgentHandle, Command, TurnRequest},
     caller::{Caller, CallingAgent, Living as _},
-    record::{Draft, Origin, chain, refused},
+    record::{Origin, chain},
     server,
     shared::Shared,
 };
@@ -40,50 +40,6 @@ pub(crate) fn message_of(run: RunId) -> MessageId {
 
 fn turn_of(run: RunId) -> TurnId {
     TurnId::from_bytes(*run.as_bytes())
-}
-
-/// Admits a run of a task that somebody is to do, unless one lives. Whoever calls holds the lock.
-pub(super) async fn admit(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcError> {
-    if shared.record.look_up(|reader| reader.live_run(&row.id))?.is_some() {
-        return Ok(());
-    }
-    let Some(story) = shared.record.look_up(|reader| reader.task_story(&row.id))? else { return Ok(()) };
-    let Some(assignee) = story.plan.assignee else { return Ok(()) };
-    if shared.agent_by_id(assignee).is_none() {
-        let why = format!("agent {assignee}, whose work it is, is no more");
-        return move_on(shared, row, Input::Fail, why).await;
-    }
-    let attempt = row.attempts.saturating_add(1);
-    let reason = match (&story.moved, attempt) {
-        (_, 1) => "it is to be begun".to_owned(),
-        (Some(moved), _) => moved.reason.clone(),
-        (None, _) => "it is to be tried again".to_owned(),
-    };
-    let run_id: RunId = shared.record.mint().id();
-    let started = RunStarted {
-        run_id,
-        task_id: row.id,
-        attempt,
-        agent_id: assignee,
-        reason: reason.clone(),
-        limits: story.plan.limits,
-    };
-    let moved = TaskMoved {
-        task_id: row.id,
-        from: row.state,
-        to: TaskState::Preparing,
-        reason,
-        run_id: Some(run_id),
-    };
-    let (stream, origin) = (StreamName::Task(row.root), Origin::node(RULE));
-    let mut draft = Draft::default();
-    shared.record.add(&mut draft, stream, &origin, Fact::RunStarted(started));
-    shared.record.add(&mut draft, stream, &origin, Fact::TaskMoved(moved));
-    shared.failpoint("run.before");
-    shared.record.commit(draft).await.map_err(|error| refused(&error))?;
-    shared.failpoint("run.after");
-    shared.work.look([run_id]);
-    concern(shared, row)
 }
 
 /// Looks how a run goes, and brings about what follows. Gives the run as it is then.
@@ -427,6 +383,15 @@ pub(super) fn time_left(shared: &Shared, row: &RunRow) -> Option<Duration> {
 pub(super) async fn time_out(shared: &Arc<Shared>, row: &RunRow) -> Result<(), RpcError> {
     let limit = row.started.limits.wall_ms.unwrap_or_default();
     let why = format!("it took longer than {limit} ms");
-    ask_for_end(shared, row, &why).await?;
-    end(shared, row, (RunState::TimedOut, &why), None).await
+    end_by_limit(shared, row, (RunState::TimedOut, &why)).await
+}
+
+/// Ends a run that has passed one of its limits.
+pub(super) async fn end_by_limit(
+    shared: &Arc<Shared>,
+    row: &RunRow,
+    (state, why): (RunState, &str),
+) -> Result<(), RpcError> {
+    ask_for_end(shared, row, why).await?;
+    end(shared, row, (state, why), None).await
 }

@@ -11,6 +11,7 @@ use edgeplane_types::{Fact, TaskId, TaskState, fact::TaskCancelRequested};
 use edgeplane_wire::rpc::RpcError;
 
 use super::{
+    admit,
     change::{Change, apply},
     run,
 };
@@ -30,7 +31,7 @@ pub(super) async fn settle(shared: &Arc<Shared>, id: TaskId) -> Result<(), RpcEr
                 return move_on(shared, &row, Input::Block, why).await;
             }
             if row.assignee.is_some() {
-                return run::admit(shared, &row).await;
+                return admit::by_itself(shared, &row).await;
             }
             by_its_parts(shared, &row).await
         }
@@ -88,7 +89,7 @@ pub(super) async fn move_on(
 }
 
 /// What a task that is to be begun waits for, in words: another one, or that what it is a part of is begun.
-fn waits_for(shared: &Shared, row: &TaskRow) -> Result<Option<String>, RpcError> {
+pub(super) fn waits_for(shared: &Shared, row: &TaskRow) -> Result<Option<String>, RpcError> {
     shared.record.look_up(|reader| {
         if let Some(other) = reader.task_waits_for(&row.id)? {
             return Ok(Some(format!("it depends on task {}", other.id)));

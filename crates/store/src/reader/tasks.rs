@@ -326,6 +326,20 @@ impl Reader {
         })
     }
 
+    /// The newest run of a task, whether it lives or not.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn last_run(&self, task: &TaskId) -> Result<Option<RunRow>, ReadError> {
+        self.at_once(|conn| {
+            conn.prepare_cached(&format!("{RUNS} WHERE task = ?1 ORDER BY attempt DESC LIMIT 1"))?
+                .query_row([task.as_bytes()], places)
+                .optional()?
+                .map(|places| run(conn, places))
+                .transpose()
+        })
+    }
+
     /// The runs after position `cursor` of a task, of an agent, or of all; only those that live, if that is asked for.
     ///
     /// # Errors

@@ -1,13 +1,19 @@
 //! Work: tasks, how they are joined, and the runs by which they are done.
 
+mod run;
+
 use edgeplane_types::{
-    AgentId, Authority, EdgeKind, OutputId, Priority, RunId, RunLimits, RunState, SafeLabel, TaskId,
-    TaskState, ThreadId, Timestamp, TurnId, Visibility,
+    AgentId, Authority, EdgeKind, Priority, RunId, RunLimits, SafeLabel, TaskId, TaskState, ThreadId,
+    Timestamp, Visibility,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::conversation::Labels;
+pub use run::{
+    RunAdmission, RunCancelParams, RunChangeParams, RunListParams, RunListResult, RunParams, RunStartParams,
+    RunStartResult, RunView,
+};
 
 /// Longest text of what is to be done, in bytes.
 pub const OBJECTIVE_BYTES_MAX: usize = 1 << 20;
@@ -465,89 +471,4 @@ pub struct TaskGraphResult {
     pub tasks: Vec<TaskNode>,
     /// Its edges.
     pub edges: Vec<TaskArc>,
-}
-
-/// Names a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RunParams {
-    /// Its id.
-    pub run_id: RunId,
-}
-
-/// Has a run end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RunCancelParams {
-    /// Its id.
-    pub run_id: RunId,
-    /// Why, for people: at most 1,024 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// Which runs a list shows.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RunListParams {
-    /// Of this task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<TaskId>,
-    /// Of this agent, by name or id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    /// Only those that have not ended.
-    #[serde(default)]
-    pub live: bool,
-    /// What the page before gave as `next`.
-    #[serde(default)]
-    pub cursor: u64,
-    /// Most entries, at most 500.
-    #[serde(default = "page")]
-    pub limit: u32,
-}
-
-/// A run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RunView {
-    /// Its id.
-    pub run_id: RunId,
-    /// The task.
-    pub task_id: TaskId,
-    /// The turn that it is; has its UUID.
-    pub turn_id: TurnId,
-    /// The how manieth run of the task it is, from 1.
-    pub attempt: u32,
-    /// Who does it.
-    pub agent: String,
-    /// The same by id.
-    pub agent_id: AgentId,
-    /// Where it is.
-    pub state: RunState,
-    /// Why it ended so, or why there is a further one.
-    pub reason: String,
-    /// What it may use.
-    #[serde(default, skip_serializing_if = "RunLimits::is_none")]
-    pub limits: RunLimits,
-    /// When it was admitted.
-    pub started_at: Timestamp,
-    /// When its program began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begun_at: Option<Timestamp>,
-    /// When it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<Timestamp>,
-    /// What came of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_id: Option<OutputId>,
-}
-
-/// A list of runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RunListResult {
-    /// Oldest first.
-    pub items: Vec<RunView>,
-    /// What to give as `cursor` for the next page, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<u64>,
 }

@@ -33,9 +33,6 @@ pub fn find(name: &str) -> Option<&'static Later> {
 later! {
     "conversation/thread.compact" Write "Draws a boundary behind which a thread's context is a summary.";
 
-    "runtime/run.start" Write "Starts a run of a task.";
-    "runtime/run.pause" Write "Lets a run rest.";
-    "runtime/run.resume" Write "Lets a run go on.";
     "runtime/subagent.spawn" Write "Starts an agent under another.";
     "runtime/subagent.send" Write "Sends a subagent a message.";
     "runtime/subagent.wait" Read "Waits for subagents.";

@@ -310,6 +310,15 @@ catalogue! {
     /// Parts a task from another one, or from what an address names.
     "runtime/task.unlink" TaskUnlink(api::work::TaskEdgeParams) -> api::work::EdgeView,
         Write, Anyone, Signal, Again, [NotFound, InvalidParams, StorageFull], "0.6";
+    /// Has a task worked on: by a first run, or by a further one.
+    "runtime/run.start" RunStart(api::work::RunStartParams) -> api::work::RunStartResult,
+        Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, InvalidState, Conflict, VersionConflict, Fenced, StorageFull], "0.6";
+    /// Lets a run rest: it is asked to end, and its task rests until it goes on.
+    "runtime/run.pause" RunPause(api::work::RunChangeParams) -> api::work::RunView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";
+    /// Lets the task of a run that rested go on, by a further run.
+    "runtime/run.resume" RunResume(api::work::RunChangeParams) -> api::work::RunStartResult,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";
     /// Shows a run.
     "runtime/run.get" RunGet(api::work::RunParams) -> api::work::RunView,
         Read, Anyone, Read, Safe, [NotFound], "0.6";

@@ -39,7 +39,7 @@ fn run_word(state: RunState) -> String {
 }
 
 /// A task on a line.
-pub(super) fn line(task: &TaskView) -> String {
+pub(in crate::command) fn line(task: &TaskView) -> String {
     let reason = task.reason.as_deref().map(|reason| format!(" ({})", cell(reason))).unwrap_or_default();
     format!("{} {}{reason}: {}", task.task_id, word(task.state), cell(&task.title))
 }
@@ -72,7 +72,7 @@ pub(super) fn tasks(out: &mut Output, list: &TaskListResult) -> anyhow::Result<(
     Ok(())
 }
 
-pub(super) fn runs(out: &mut Output, runs: &[RunView]) -> anyhow::Result<()> {
+pub(in crate::command) fn runs(out: &mut Output, runs: &[RunView]) -> anyhow::Result<()> {
     if runs.is_empty() {
         out.note("no runs");
         return Ok(());
@@ -114,8 +114,8 @@ pub(super) fn detail(out: &mut Output, detail: &TaskDetail) -> anyhow::Result<()
     row("wanted by", format!("{} ({})", task.created_by, task.authority));
     row("since", short_time(&task.created_at));
     row("runs", format!("{} of at most {}", task.attempts, task.attempts_max));
-    if let Some(limit) = task.limits.wall_ms {
-        row("wall time", format!("{limit} ms a run"));
+    if !task.limits.is_none() {
+        row("a run may use", super::limits::in_words(&task.limits));
     }
     if let Some(progress) = &task.progress {
         let counted = match (progress.done, progress.total) {

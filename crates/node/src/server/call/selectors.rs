@@ -35,6 +35,7 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
         let row = methods::visible_message(session, MessageId::from_bytes(*id.as_bytes()));
         about.push(("turn_id", row.map_err(|_hidden| unknown("turn_id"))?));
     }
+    of_work(session, selectors, params)?;
     if let Some(text) = &selectors.resource_uri {
         about.extend(resource(session, text)?.map(|agent| ("resource_uri", agent)));
     }
@@ -53,6 +54,20 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
     }
 }
 
+/// A task and a run that are named must be the caller's business, and one another's.
+fn of_work(session: &Session, selectors: &Selectors, params: &Value) -> Result<(), RpcError> {
+    let task =
+        selectors.task_id.map(|id| methods::work::seen(session, id).map_err(|_hidden| unknown("task_id")));
+    let task = task.transpose()?.map(|row| row.id);
+    let Some(id) = selectors.run_id else { return Ok(()) };
+    let run = methods::work::seen_run(session, id).map_err(|_hidden| unknown("run_id"))?;
+    let named = params.get("task_id").and_then(Value::as_str).and_then(|text| text.parse().ok());
+    match task.or(named) {
+        Some(other) if other != run.started.task_id => Err(contradiction("run_id", "task_id")),
+        _ => Ok(()),
+    }
+}
+
 /// The agent that a resource belongs to, if it is one's. Resources are open to operators only.
 fn resource(session: &Session, text: &str) -> Result<Option<AgentId>, RpcError> {
     let nothing = || unknown("resource_uri");
@@ -67,8 +82,6 @@ fn resource(session: &Session, text: &str) -> Result<Option<AgentId>, RpcError> 
 /// What no node has yet cannot be named.
 fn nothing_of_later(selectors: &Selectors) -> Result<(), RpcError> {
     let later = [
-        ("run_id", selectors.run_id.is_some()),
-        ("task_id", selectors.task_id.is_some()),
         ("workspace_id", selectors.workspace_id.is_some()),
         ("binding_epoch", selectors.binding_epoch.is_some()),
         ("capability_id", selectors.capability_id.is_some()),

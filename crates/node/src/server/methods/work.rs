@@ -2,6 +2,7 @@
 //!
 //! What changes goes through [`crate::work`]; everything that is shown is read from the record.
 
+mod runs;
 mod view;
 
 use edgeplane_lifecycle::task::Input;
@@ -13,9 +14,8 @@ use edgeplane_types::{
 use edgeplane_wire::{
     api::work::{
         ACCEPTANCE_MAX, ATTEMPTS_MAX, CRITERION_BYTES_MAX, DEPENDENCIES_MAX, EdgeView, OBJECTIVE_BYTES_MAX,
-        REFERENCES_MAX, RunCancelParams, RunParams, RunView, TaskChangeParams, TaskCompleteParams,
-        TaskCreateParams, TaskEdgeParams, TaskFailParams, TaskProgressParams, TaskUpdateParams, TaskView,
-        URI_BYTES_MAX,
+        REFERENCES_MAX, TaskChangeParams, TaskCompleteParams, TaskCreateParams, TaskEdgeParams,
+        TaskFailParams, TaskProgressParams, TaskUpdateParams, TaskView, URI_BYTES_MAX,
     },
     rpc::RpcError,
 };
@@ -31,8 +31,10 @@ use crate::{
     work::{self, Change, Fence},
 };
 
+pub(in crate::server) use runs::{run_cancel, run_pause, run_resume, run_start};
+pub(in crate::server) use view::seen_run;
+use view::view;
 pub(in crate::server) use view::{get, graph, list, run_get, run_list};
-use view::{seen_run, view};
 
 /// Longest phase of a progress in bytes.
 const PHASE_BYTES_MAX: usize = 256;
@@ -53,7 +55,7 @@ fn concerns(session: &Session, row: &TaskRow) -> bool {
 }
 
 /// A task for those whose business it is.
-fn seen(session: &Session, id: TaskId) -> Result<TaskRow, RpcError> {
+pub(in crate::server) fn seen(session: &Session, id: TaskId) -> Result<TaskRow, RpcError> {
     let row = session.shared.record.look_up(|reader| reader.task(&id))?;
     row.filter(|row| concerns(session, row)).ok_or_else(|| none(id))
 }
@@ -421,20 +423,4 @@ pub(in crate::server) async fn unlink(
     work::unlink(&session.shared, unlinked, &origin(session)).await?;
     session.effect.notify_one();
     Ok(EdgeView { task_id, kind, to, uri })
-}
-
-pub(in crate::server) async fn run_cancel(
-    session: &Session,
-    params: RunCancelParams,
-) -> Result<RunView, RpcError> {
-    let row = seen_run(session, params.run_id)?;
-    owned(session, row.started.task_id)?;
-    if row.state.is_over() {
-        let what = format!("run {} is over: it is {}", row.id, row.state);
-        return Err(RpcError::new(ErrorName::InvalidState, what));
-    }
-    let reason = checked_reason(params.reason.as_deref(), "somebody has it ended")?;
-    work::cancel_run(&session.shared, &row, &reason).await?;
-    session.effect.notify_one();
-    run_get(session, &RunParams { run_id: params.run_id })
 }

@@ -215,7 +215,7 @@ pub(in crate::server) async fn graph(
     Ok(TaskGraphResult { root_id: root, tasks: found.tasks.into_iter().map(node).collect(), edges })
 }
 
-pub(super) fn seen_run(session: &Session, id: RunId) -> Result<RunRow, RpcError> {
+pub(in crate::server) fn seen_run(session: &Session, id: RunId) -> Result<RunRow, RpcError> {
     let none = || RpcError::new(ErrorName::NotFound, format!("no run {id}"));
     let row = session.shared.record.look_up(|reader| reader.run(&id))?.ok_or_else(none)?;
     seen(session, row.started.task_id).map_err(|_hidden| none())?;
