@@ -14,6 +14,7 @@ mod facts;
 pub mod forgery;
 pub mod graph;
 mod manifests;
+pub mod mcp;
 pub mod model;
 mod node;
 pub mod observe;
