@@ -128,10 +128,7 @@ pub(crate) async fn lease(shared: &Arc<Shared>, source: &Source) -> Result<Lease
 
 /// The newest number of a source in the record: a place on the node, or a number in a stream.
 pub(crate) fn source_head(shared: &Shared, source: &Source) -> Result<u64, RpcError> {
-    shared.record.look_up(|reader| match &source.stream {
-        None => reader.head_pos(),
-        Some(stream) => Ok(reader.stream_head(stream)?.map_or(0, |head| head.seq)),
-    })
+    shared.record.look_up(|reader| source.reads.head(reader))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod export;
 mod life;
 pub(crate) mod names;
 mod turn;
+mod work;
 
 use edgeplane_types::{SessionId, TurnId};
 

@@ -28,6 +28,14 @@ pub struct Definition {
     pub(crate) load: fn(&str) -> Option<Box<dyn AnyFold>>,
 }
 
+impl Definition {
+    /// Whether it is told of the tasks of the subject's agent, too: projections of a session that take them.
+    #[must_use]
+    pub fn is_of_work(&self, subject: &Subject) -> bool {
+        subject.target.kind == TargetKind::Session && (self.takes)("task.created")
+    }
+}
+
 impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.name, self.version)
@@ -50,11 +58,11 @@ macro_rules! projections {
 }
 
 projections! {
-    "agentruntime.events" 2 agentruntime::Events, [Session], agentruntime::takes,
+    "agentruntime.events" 3 agentruntime::Events, [Session], agentruntime::takes,
         "What happens in a session, as events of Agent Runtime; each payload is one.";
-    "agentruntime.lime" 2 agentruntime::Lime, [Session], agentruntime::takes,
+    "agentruntime.lime" 3 agentruntime::Lime, [Session], agentruntime::takes,
         "The same in the standard's strict profile, with the profile's snapshot as its state.";
-    "session.snapshot" 1 folds::session::Snapshot, [Session], model::takes,
+    "session.snapshot" 2 folds::session::Snapshot, [Session], model::takes,
         "What a session is like now: its threads, their turns, what waits and what went wrong.";
     "thread.read_model" 1 folds::session::ReadModel, [Thread], model::takes,
         "What is happening in a thread now.";

@@ -20,6 +20,7 @@ mod model;
 mod recent;
 mod telling;
 mod turns;
+mod work;
 
 pub use definition::{Definition, PROJECTIONS, find};
 pub use entry::{BodyRef, Entry, EnvelopeId, Ids, Numbered};

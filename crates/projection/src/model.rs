@@ -5,7 +5,7 @@ mod shown;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use edgeplane_types::{
-    ActionId, Event, Fact, MessageId, SessionId, ThreadId, Timestamp, TurnId, fact::ThreadParent,
+    ActionId, Event, Fact, MessageId, SessionId, TaskId, ThreadId, Timestamp, TurnId, fact::ThreadParent,
     life::ExitStatus,
 };
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use crate::{
     subject::{Subject, turn_of},
     telling::reason,
     turns::{Change, Stage, Turns},
+    work::Work,
 };
 
 /// Incidents of one thread that are shown; the others are counted.
@@ -31,7 +32,7 @@ const REFS_MAX: usize = SHOWN_MAX;
 pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
-        "agent" | "message" | "turn" | "action" | "thread" => true,
+        "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" => true,
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),
@@ -166,6 +167,7 @@ pub(crate) struct Model {
     traces: VecDeque<String>,
     traces_more: u64,
     updated: Timestamp,
+    pub(crate) work: Work,
 }
 
 /// What an event changed.
@@ -183,6 +185,8 @@ pub(crate) struct Followed {
     pub(crate) action: Option<(ActionId, Option<Asked>)>,
     /// Whether the agent's life changed.
     pub(crate) life: bool,
+    /// The task of the agent that the event is about.
+    pub(crate) task: Option<TaskId>,
 }
 
 /// What a turn's end is called outside, by the program's own word for it.
@@ -218,10 +222,18 @@ impl Model {
             traces: VecDeque::new(),
             traces_more: 0,
             updated: Timestamp::from_micros(0),
+            work: Work::new(subject.agent),
         }
     }
 
     pub(crate) fn follow(&mut self, event: &Event) -> Followed {
+        if event.fact.task_id().is_some() {
+            let task = self.work.follow(event);
+            if task.is_some() {
+                self.updated = event.ts;
+            }
+            return Followed { task, ..Followed::default() };
+        }
         let mut followed = Followed { change: self.turns.follow(event), ..Followed::default() };
         let of_agent = matches!(event.stream, edgeplane_types::StreamName::Agent(_));
         followed.life = of_agent && self.life.follow(&event.fact, event.ts);

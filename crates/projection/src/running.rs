@@ -45,7 +45,7 @@ impl Running {
         let about = format!("{} {} {}", definition.name, definition.version, subject.target.kind.as_str());
         Self {
             definition,
-            subject: subject.clone(),
+            subject: Subject { work: definition.is_of_work(subject), ..subject.clone() },
             n: 0,
             as_of: 0,
             chain: digest(about.as_bytes()),
@@ -151,7 +151,7 @@ impl Running {
         let fold = is_same.then(|| (definition.load)(saved.fold.get())).flatten()?;
         Some(Self {
             definition,
-            subject: subject.clone(),
+            subject: Subject { work: definition.is_of_work(subject), ..subject.clone() },
             n: saved.n,
             as_of: saved.as_of,
             chain: saved.chain,

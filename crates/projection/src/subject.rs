@@ -1,6 +1,6 @@
 //! What a fold is given: an event with its place, and whom it folds for.
 
-use edgeplane_types::{AgentId, Event, MessageId, NodeId, SessionId, StreamName, ThreadId, TurnId};
+use edgeplane_types::{AgentId, Event, MessageId, NodeId, SessionId, StreamName, TaskId, ThreadId, TurnId};
 use edgeplane_wire::api::stream::{Target, TargetKind};
 
 /// An event with its place in the record.
@@ -31,6 +31,10 @@ pub struct Subject {
     pub turn: Option<MessageId>,
     /// The trace that is asked for, as 32 hexadecimal digits.
     pub trace: Option<String>,
+    /// The task that is asked for, or the one at the root of the graph that is.
+    pub task: Option<TaskId>,
+    /// Whether what was recorded of the agent's tasks is folded together with its own stream.
+    pub work: bool,
 }
 
 impl Subject {
@@ -40,18 +44,21 @@ impl Subject {
         matches!(self.target.kind, TargetKind::Node | TargetKind::Trace)
     }
 
-    /// The number by which the source's position is told: `pos` on the node, else the number in the agent's stream.
+    /// The number by which the source's position is told: `pos` on the node where several streams are folded, else the
+    /// number in the stream.
     #[must_use]
     pub fn source(&self, input: &Input<'_>) -> u64 {
-        if self.is_node() { input.pos } else { input.event.seq }
+        if self.is_node() || self.work { input.pos } else { input.event.seq }
     }
 
     /// Whether an event belongs to what is folded: that of another stream changes nothing.
     pub(crate) fn covers(&self, input: &Input<'_>) -> bool {
-        match (self.is_node(), self.agent) {
-            (true, _) => true,
-            (false, Some(agent)) => input.event.stream == StreamName::Agent(agent),
-            (false, None) => false,
+        match (input.event.stream, self.agent) {
+            _ if self.is_node() => true,
+            (StreamName::Agent(of), Some(agent)) => of == agent,
+            (StreamName::Task(_), Some(_)) => self.work,
+            (StreamName::Task(root), None) => self.task == Some(root),
+            _ => false,
         }
     }
 }

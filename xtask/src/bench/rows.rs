@@ -17,6 +17,7 @@ mod restart;
 mod sessions;
 mod signal;
 mod streams;
+mod work;
 
 use super::Group;
 
@@ -39,4 +40,5 @@ pub(crate) const GROUPS: &[Group] = &[
     sessions::GROUP,
     streams::GROUP,
     folds::GROUP,
+    work::GROUP,
 ];

@@ -90,8 +90,8 @@ fn whole(bytes: &[u8], reader: &Reader, source: &Source, definition: &'static De
     if digest(body).to_string() != header.digest {
         return None;
     }
-    let event = reader.raw_events(source.stream.as_ref(), header.at, 1).ok()?.pop()?;
-    let is_there = source.place(event.pos, event.seq) == header.at && event.hash.to_string() == header.hash;
+    let event = source.reads.event(reader, header.at).ok()??;
+    let is_there = event.hash.to_string() == header.hash;
     let running = is_there.then(|| Running::load(definition, &source.subject, body)).flatten()?;
     (running.as_of() == header.at).then_some(running)
 }
@@ -105,10 +105,7 @@ pub(super) fn save(dir: &Path, reader: &Reader, source: &Source, (at, body): (u6
 }
 
 fn write(dir: &Path, reader: &Reader, source: &Source, (at, body): (u64, &[u8])) -> Result<(), AtomicError> {
-    let Ok(Some(event)) = reader.raw_events(source.stream.as_ref(), at, 1).map(|mut found| found.pop())
-    else {
-        return Ok(());
-    };
+    let Ok(Some(event)) = source.reads.event(reader, at) else { return Ok(()) };
     let header = Header { at, hash: event.hash.to_string(), digest: digest(body).to_string() };
     let mut bytes = serde_json::to_vec(&header).unwrap_or_default();
     bytes.push(b'\n');

@@ -73,7 +73,7 @@ mod tests {
 
     fn source(id: &str) -> Source {
         let subject = Subject { target: Target::agent(id), ..Subject::default() };
-        Source { kind: Kind::Log, subject, stream: None }
+        Source::new(Kind::Log, subject)
     }
 
     fn refused(text: &str) -> bool {

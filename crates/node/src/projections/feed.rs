@@ -23,7 +23,7 @@ use tokio::sync::broadcast::{
 use super::{
     Projections, checkpoint,
     reading::{PAGE, fold_stored},
-    source::Source,
+    source::{Reads, Source},
     topic::{Fed, Topic, Writer},
 };
 use crate::{record::chain, shared::Shared};
@@ -53,14 +53,21 @@ pub(super) struct Live {
     joining: usize,
     of_node: Vec<Arc<Topic>>,
     of_stream: HashMap<StreamName, Vec<Arc<Topic>>>,
+    /// Those of one agent that are told of tasks, too. Which tasks are the agent's their folds know.
+    of_work: Vec<Arc<Topic>>,
 }
 
 impl Live {
     fn join(&mut self, topic: &Arc<Topic>) {
-        match topic.source.stream {
-            None => self.of_node.push(Arc::clone(topic)),
-            Some(stream) => self.of_stream.entry(stream).or_default().push(Arc::clone(topic)),
-        }
+        let stream = match topic.source.reads {
+            Reads::Node => return self.of_node.push(Arc::clone(topic)),
+            Reads::Stream(stream) => stream,
+            Reads::AgentAndWork(agent) => {
+                self.of_work.push(Arc::clone(topic));
+                StreamName::Agent(agent)
+            }
+        };
+        self.of_stream.entry(stream).or_default().push(Arc::clone(topic));
     }
 
     pub(super) fn topics(&self) -> impl Iterator<Item = &Arc<Topic>> {
@@ -69,6 +76,7 @@ impl Live {
 
     pub(super) fn remove(&mut self, keep: impl Fn(&Arc<Topic>) -> bool) {
         self.of_node.retain(&keep);
+        self.of_work.retain(&keep);
         self.of_stream.retain(|_, topics| {
             topics.retain(&keep);
             !topics.is_empty()
@@ -82,7 +90,12 @@ impl Live {
         }
         self.pos = fed.pos;
         let of_stream = fed.stream.as_ref().and_then(|stream| self.of_stream.get(stream));
-        self.of_node.iter().chain(of_stream.into_iter().flatten()).for_each(|topic| topic.take(fed));
+        let of_work = self.of_work.iter().filter(|_| matches!(fed.stream, Some(StreamName::Task(_))));
+        self.of_node
+            .iter()
+            .chain(of_stream.into_iter().flatten())
+            .chain(of_work)
+            .for_each(|topic| topic.take(fed));
     }
 
     /// Whether somebody wants the bytes of events of this stream.
@@ -107,11 +120,11 @@ pub(super) fn start_log(shared: &Arc<Shared>, source: Source) -> Result<Arc<Topi
     let projections = Arc::clone(&shared.projections);
     let mut live = projections.live.lock().unwrap_or_else(PoisonError::into_inner);
     run(shared, &mut live)?;
-    let at = match &source.stream {
-        None => live.pos,
+    let at = match source.reads {
+        Reads::Node => live.pos,
         // Events that the feed has still before it are passed over by their number.
-        Some(stream) => {
-            shared.record.look_up(|reader| reader.stream_head(stream))?.map_or(0, |head| head.seq)
+        Reads::Stream(_) | Reads::AgentAndWork(_) => {
+            shared.record.look_up(|reader| source.reads.head(reader))?
         }
     };
     let topic = Arc::new(Topic::log(source, at));
@@ -207,10 +220,10 @@ pub(super) fn fold_page(
     upto: u64,
 ) -> Result<u64, ReadError> {
     let definition = running.definition();
-    let mut found = reader.raw_events(source.stream.as_ref(), running.as_of().saturating_add(1), PAGE)?;
-    found.retain(|raw| source.place(raw.pos, raw.seq) <= upto);
+    let mut found = source.reads.events(reader, running.as_of().saturating_add(1), PAGE)?;
+    found.retain(|raw| source.reads.place(raw.pos, raw.seq) <= upto);
     for raw in &found {
-        let place = source.place(raw.pos, raw.seq);
+        let place = source.reads.place(raw.pos, raw.seq);
         fold_stored(running, definition, raw, place)?.iter().for_each(&mut each);
     }
     Ok(u64::try_from(found.len()).unwrap_or(u64::MAX))

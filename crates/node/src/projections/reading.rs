@@ -72,10 +72,10 @@ impl Reading {
     /// Makes the entries of the next events, whose number it gives.
     fn make(&mut self, reader: &Reader) -> Result<usize, ReadError> {
         let from = self.fold.as_ref().map_or(self.made, |running| running.as_of()).saturating_add(1);
-        let found = reader.raw_events(self.source.stream.as_ref(), from, PAGE)?;
+        let found = self.source.reads.events(reader, from, PAGE)?;
         let events = found.len();
         for raw in found {
-            let place = self.source.place(raw.pos, raw.seq);
+            let place = self.source.reads.place(raw.pos, raw.seq);
             match (&mut self.fold, self.source.kind) {
                 (Some(running), Kind::Fold(definition)) => {
                     for numbered in fold_stored(running, definition, &raw, place)? {

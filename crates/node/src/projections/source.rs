@@ -4,7 +4,7 @@
 //! events are; what a fold makes of an agent's events is for operators and for that agent.
 
 use edgeplane_projection::{Definition, Subject, definition};
-use edgeplane_store::AgentRow;
+use edgeplane_store::{AgentRow, RawEvent, ReadError, Reader};
 use edgeplane_types::{AgentId, ErrorName, MessageId, SessionId, StreamName, Tenant, ThreadId, TurnId};
 use edgeplane_wire::{
     api::stream::{LOG, Target, TargetKind},
@@ -77,14 +77,62 @@ impl Kind {
     }
 }
 
+/// Which events are read, and how they are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Every event of the node, by its place there.
+    Node,
+    /// One stream, by the number in it.
+    Stream(StreamName),
+    /// An agent's stream and what was recorded of its tasks, by the place on the node.
+    AgentAndWork(AgentId),
+}
+
+impl Reads {
+    /// The number of an event in what is read.
+    pub(crate) fn place(self, pos: u64, seq: u64) -> u64 {
+        match self {
+            Self::Node | Self::AgentAndWork(_) => pos,
+            Self::Stream(_) => seq,
+        }
+    }
+
+    /// The events from a number on, in order.
+    pub(crate) fn events(self, reader: &Reader, from: u64, rows: usize) -> Result<Vec<RawEvent>, ReadError> {
+        match self {
+            Self::Node => reader.raw_events(None, from, rows),
+            Self::Stream(stream) => reader.raw_events(Some(&stream), from, rows),
+            Self::AgentAndWork(agent) => reader.raw_events_about(&agent, from, rows),
+        }
+    }
+
+    /// The event at a place. What follows the record live may be at one that is not read again.
+    pub(crate) fn event(self, reader: &Reader, place: u64) -> Result<Option<RawEvent>, ReadError> {
+        let found = match self {
+            Self::Node | Self::AgentAndWork(_) => reader.raw_events(None, place.max(1), 1)?,
+            Self::Stream(stream) => reader.raw_events(Some(&stream), place.max(1), 1)?,
+        };
+        Ok(found.into_iter().next().filter(|event| self.place(event.pos, event.seq) == place))
+    }
+
+    /// The newest number, 0 if there is none.
+    pub(crate) fn head(self, reader: &Reader) -> Result<u64, ReadError> {
+        match self {
+            Self::Node => reader.head_pos(),
+            Self::Stream(stream) => Ok(reader.stream_head(&stream)?.map_or(0, |head| head.seq)),
+            Self::AgentAndWork(agent) => reader.head_about(&agent),
+        }
+    }
+}
+
 /// One projection of one target.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) kind: Kind,
     /// Whom it is about; its target has the id, however the caller named it.
     pub(crate) subject: Subject,
-    /// The stream that is read; none for the whole node.
-    pub(crate) stream: Option<StreamName>,
+    /// What is read for it.
+    pub(crate) reads: Reads,
 }
 
 /// Names a source among all.
@@ -95,18 +143,23 @@ pub(crate) struct Key {
 }
 
 impl Source {
-    fn new(kind: Kind, subject: Subject) -> Self {
-        let stream = if subject.is_node() { None } else { subject.agent.map(StreamName::Agent) };
-        Self { kind, subject, stream }
+    pub(crate) fn new(kind: Kind, mut subject: Subject) -> Self {
+        subject.work = match kind {
+            Kind::Log => false,
+            Kind::Fold(definition) => definition.is_of_work(&subject),
+        };
+        let reads = match (subject.agent, subject.task) {
+            _ if subject.is_node() => Reads::Node,
+            (Some(agent), _) if subject.work => Reads::AgentAndWork(agent),
+            (Some(agent), _) => Reads::Stream(StreamName::Agent(agent)),
+            (None, Some(root)) => Reads::Stream(StreamName::Task(root)),
+            (None, None) => Reads::Node,
+        };
+        Self { kind, subject, reads }
     }
 
     pub(crate) fn key(&self) -> Key {
         Key { projection: self.kind.name(), target: self.subject.target.clone() }
-    }
-
-    /// The number of an event in what is read.
-    pub(crate) fn place(&self, pos: u64, seq: u64) -> u64 {
-        if self.stream.is_none() { pos } else { seq }
     }
 }
 

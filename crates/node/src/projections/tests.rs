@@ -9,7 +9,7 @@ use super::{
     checkpoint,
     feed::fold_page,
     reading::Reading,
-    source::{Kind, Source},
+    source::{Kind, Reads, Source},
     topic::{After, Fed, Topic},
 };
 
@@ -100,9 +100,9 @@ impl Recorded {
             thread: (kind == TargetKind::Thread).then_some(life.threads[0]),
             turn: (kind == TargetKind::Turn).then_some(turn),
             trace: (kind == TargetKind::Trace).then(|| lives::traces::trace_id(0).to_string()),
+            ..Subject::default()
         };
-        let stream = (!is_node).then_some(StreamName::Agent(life.agent));
-        Source { kind: Kind::Fold(definition), subject, stream }
+        Source::new(Kind::Fold(definition), subject)
     }
 
     fn fed(&self, raw: RawEvent) -> Fed {
@@ -129,9 +129,9 @@ fn in_pieces(
     let mut topic = Topic::fold(source.clone(), Running::new(definition, &source.subject), 0);
     let (mut next, mut since, mut restarts) = (1, 0, 0);
     loop {
-        let found = recorded.reader.raw_events(source.stream.as_ref(), next, BATCH).unwrap();
+        let found = source.reads.events(&recorded.reader, next, BATCH).unwrap();
         let Some(last) = found.last() else { return (topic, restarts) };
-        next = source.place(last.pos, last.seq) + 1;
+        next = source.reads.place(last.pos, last.seq) + 1;
         since += found.len();
         for raw in found {
             topic.take(&recorded.fed(raw));
@@ -190,6 +190,41 @@ fn however_a_record_is_cut_the_digest_is_the_same() {
     }
 }
 
+/// Proves PROJ-027. Whoever follows is handed every task's events, whoever reads only those of the agent's own.
+#[test]
+fn tasks_of_others_change_nothing() {
+    let recorded = recorded(6_000);
+    for name in ["agentruntime.events", "session.snapshot"] {
+        let definition = edgeplane_projection::find(name).unwrap();
+        let source = recorded.source(definition);
+        let Reads::AgentAndWork(agent) = source.reads else { panic!("{name} is of tasks too") };
+        let whole = at_once(&recorded, &source, definition);
+        let topic = Topic::fold(source.clone(), Running::new(definition, &source.subject), 0);
+        let (mut next, mut others) = (1, 0);
+        loop {
+            let found = recorded.reader.raw_events(None, next, BATCH).unwrap();
+            let Some(last) = found.last() else { break };
+            next = last.pos + 1;
+            for raw in found {
+                let fed = recorded.fed(raw);
+                match fed.stream {
+                    Some(StreamName::Task(_)) => others += 1,
+                    Some(StreamName::Agent(of)) if of == agent => {}
+                    _ => continue,
+                }
+                topic.take(&fed);
+            }
+        }
+        let read = recorded.reader.raw_events_about(&agent, 1, 10_000).unwrap();
+        let of_tasks =
+            read.iter().filter(|raw| raw.kind.starts_with("task.") || raw.kind.starts_with("run."));
+        let own = of_tasks.count();
+        assert!(own > 5 && own < others / 2, "{own} of {others}");
+        let state = topic.state().unwrap().snapshot;
+        assert_eq!((state.as_of_seq, state.digest), (whole.n(), whole.digest()), "{name}");
+    }
+}
+
 fn logged(pos: u64) -> Fed {
     Fed {
         pos,
@@ -207,7 +242,7 @@ fn logged(pos: u64) -> Fed {
 fn what_is_shared_is_in_order_and_bounded() {
     let subject =
         Subject { target: Target { kind: TargetKind::Node, id: Some("nod_x".into()) }, ..Subject::default() };
-    let topic = Topic::log(Source { kind: Kind::Log, subject, stream: None }, 10);
+    let topic = Topic::log(Source::new(Kind::Log, subject), 10);
     assert!(matches!(topic.after(10, 1), After::Nothing));
     assert!(matches!(topic.after(9, 1), After::Behind));
     for pos in [9, 10, 11, 11, 12] {

@@ -212,7 +212,7 @@ impl Topic {
     /// Takes in an event of its source; one that it has already changes nothing.
     pub(crate) fn take(&self, fed: &Fed) {
         let mut inner = self.lock();
-        let place = self.source.place(fed.pos, fed.seq);
+        let place = self.source.reads.place(fed.pos, fed.seq);
         if place <= inner.at {
             return;
         }

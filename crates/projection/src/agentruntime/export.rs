@@ -36,6 +36,8 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "recording"
             | "attach"
             | "schedule"
+            | "task"
+            | "run"
     )
 }
 
@@ -97,6 +99,13 @@ impl Export {
         let frame = self.frame.take();
         let frame = frame.unwrap_or_else(|| Frame::new(profile.version, &self.runtime, session));
         let mut telling = Telling { export: self, frame: &frame };
+        if step.fact().task_id().is_some() {
+            if let Some(id) = followed.task {
+                telling.work(step, id);
+            }
+            self.frame = Some(frame);
+            return;
+        }
         telling.threads(step, &followed);
         telling.turns(step, &followed);
         match step.fact() {

@@ -85,6 +85,7 @@ impl Model {
         ids.extend(self.threads.keys().rev().copied().filter(|id| Some(*id) != self.turns.main()));
         let more = ids.len().saturating_sub(SHOWN_MAX);
         let threads: Vec<_> = ids.iter().take(SHOWN_MAX).map(|id| self.thread_view(*id)).collect();
+        let (tasks, task_summary) = self.work.shown();
         let joined = if self.traces.is_empty() { "missing_correlation" } else { "joined" };
         json!({
             "schemaVersion": profile.version,
@@ -94,9 +95,8 @@ impl Model {
             "status": self.life.phase,
             "threads": threads,
             "threadsMore": more,
-            // Tasks are not recorded yet: none is shown, and nothing is said of how many there are.
-            "tasks": [],
-            "taskSummary": { "status": "not_applicable", "reason": "tasks are not recorded" },
+            "tasks": tasks,
+            "taskSummary": task_summary,
             "routingLimitSummary": { "status": "unavailable", "reason": "the program chooses its model" },
             "telemetrySummary": { "joinStatus": joined, "traceIds": self.traces, "more": self.traces_more },
             "executionEnvironment": self.environment(),

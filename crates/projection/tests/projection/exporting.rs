@@ -88,7 +88,12 @@ fn a_busy_nodes_events_and_snapshots_meet_the_schemas() {
     check_snapshots(&busy);
     println!("{counts:#?}");
     // A generator that made only a few kinds of events would prove little.
-    assert!(counts.len() >= 38, "{} types: {counts:#?}", counts.len());
+    assert!(counts.len() >= 58, "{} types: {counts:#?}", counts.len());
+    for kind in
+        ["task.created", "task.dependency.updated", "task.attempt.failed", "task.lost", "task.archived"]
+    {
+        assert!(counts.contains_key(kind), "{kind}");
+    }
 }
 
 /// Proves PROJ-012: what has no turn gets the session's system turn, the same in every fold of the session.

@@ -5,6 +5,8 @@
 
 #[path = "lives/managed.rs"]
 mod managed;
+#[path = "lives/tasks.rs"]
+mod tasks;
 #[path = "lives/traces.rs"]
 pub(crate) mod traces;
 
@@ -99,6 +101,7 @@ pub(crate) struct World {
     pub(crate) lives: Vec<Life>,
     pub(crate) record: Vec<Stored>,
     last: Option<EventId>,
+    tasks: Vec<tasks::TaskLife>,
     /// How much of what happens is pieces of turns, as on a node that is busy.
     busy: bool,
 }
@@ -114,6 +117,7 @@ pub(crate) fn world(seed: u64, agents: usize, events: usize, busy: bool) -> Worl
         lives: Vec::new(),
         record: Vec::with_capacity(events + 16),
         last: None,
+        tasks: Vec::new(),
         busy,
     };
     for _ in 0..agents {
@@ -131,6 +135,9 @@ impl World {
             self.step(which);
             if self.chance.one_in(60) {
                 self.of_node();
+            }
+            if self.chance.one_in(if self.busy { 40 } else { 12 }) {
+                self.of_tasks();
             }
         }
     }

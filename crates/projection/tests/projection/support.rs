@@ -103,7 +103,11 @@ pub(crate) fn all(world: &World) -> Vec<(&'static Definition, Subject)> {
                 TargetKind::Turn => message.map(|message| of_turn(world, of, message)),
                 TargetKind::Trace => Some(of_trace(world)),
             };
-            all.extend(subject.map(|subject| (definition, subject)));
+            all.extend(
+                subject.map(|subject| {
+                    (definition, Subject { work: definition.is_of_work(&subject), ..subject })
+                }),
+            );
         }
     }
     all

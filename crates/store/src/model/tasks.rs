@@ -12,7 +12,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 1,
+    version: 2,
     schema: "
         CREATE TABLE task (
             pos INTEGER PRIMARY KEY,
@@ -57,12 +57,42 @@ pub(super) const DEFINITION: Definition = Definition {
             UNIQUE (task, attempt)
         ) STRICT;
         CREATE INDEX run_of_agent ON run (agent, pos);
-        CREATE INDEX run_live ON run (pos) WHERE ended_pos IS NULL;",
-    tables: &[("task", "pos"), ("task_edge", "pos"), ("run", "pos")],
+        CREATE INDEX run_live ON run (pos) WHERE ended_pos IS NULL;
+        CREATE TABLE task_concern (
+            agent BLOB NOT NULL,
+            pos INTEGER NOT NULL,
+            PRIMARY KEY (agent, pos)
+        ) STRICT, WITHOUT ROWID;",
+    tables: &[
+        ("task", "pos"),
+        ("task_edge", "pos"),
+        ("run", "pos"),
+        ("task_concern", "agent, pos"),
+    ],
     fold,
 };
 
 fn fold(step: &Step<'_>) -> Result<(), FoldError> {
+    let Some(task) = step.event.fact.task_id() else { return Ok(()) };
+    // Whose it is no more hears that, too.
+    concern(step, task)?;
+    apply(step)?;
+    concern(step, task)
+}
+
+/// Notes for which agents an event of a task is: whoever wants it done, and whoever is to do it or does.
+fn concern(step: &Step<'_>, task: TaskId) -> Result<(), FoldError> {
+    step.run(
+        "INSERT OR IGNORE INTO task_concern (agent, pos)
+         SELECT creator, ?2 FROM task WHERE id = ?1 AND creator IS NOT NULL
+         UNION SELECT assignee, ?2 FROM task WHERE id = ?1 AND assignee IS NOT NULL
+         UNION SELECT agent, ?2 FROM run WHERE task = ?1 AND (ended_pos IS NULL OR ended_pos = ?2)",
+        params![task.as_bytes(), int(step.pos)],
+    )
+    .map(drop)
+}
+
+fn apply(step: &Step<'_>) -> Result<(), FoldError> {
     match &step.event.fact {
         Fact::TaskCreated(created) => create(step, created),
         Fact::TaskUpdated(updated) => update(step, updated.task_id, &updated.plan),

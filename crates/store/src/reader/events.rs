@@ -1,9 +1,9 @@
 //! Events and the ends of streams.
 
 use edgeplane_proof::Digest;
-use edgeplane_types::{Event, StreamName};
+use edgeplane_types::{AgentId, Event, StreamName};
 use rusqlite::{
-    OptionalExtension, Rows, params_from_iter,
+    OptionalExtension, Rows, params, params_from_iter,
     types::{Type, Value},
 };
 
@@ -149,6 +149,54 @@ impl Reader {
                     "SELECT pos, seq, type, body, hash FROM event WHERE pos >= ?1 ORDER BY pos LIMIT ?2",
                 )?
                 .query((int(from), limit(rows)))?),
+        })
+    }
+
+    /// The same of an agent's stream together with what was recorded of its tasks, from a position on the node.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn raw_events_about(
+        &self,
+        agent: &AgentId,
+        from_pos: u64,
+        rows: usize,
+    ) -> Result<Vec<RawEvent>, ReadError> {
+        let stream = StreamName::Agent(*agent);
+        let from_seq = self.seq_at(&stream, from_pos)?;
+        self.with(|conn| {
+            raw(conn
+                .prepare_cached(
+                    "SELECT pos, seq, type, body, hash FROM event WHERE pos IN (
+                         SELECT pos FROM (
+                             SELECT event.pos FROM event JOIN stream ON stream.id = event.stream
+                             WHERE stream.name = ?1 AND event.seq >= ?2 ORDER BY event.seq LIMIT ?5)
+                         UNION ALL
+                         SELECT pos FROM (
+                             SELECT pos FROM task_concern WHERE agent = ?3 AND pos >= ?4 ORDER BY pos LIMIT ?5))
+                     ORDER BY pos LIMIT ?5",
+                )?
+                .query(params![
+                    stream.to_string(),
+                    int(from_seq),
+                    agent.as_bytes(),
+                    int(from_pos),
+                    limit(rows)
+                ])?)
+        })
+    }
+
+    /// Position of the newest event of an agent's stream or of its tasks; 0 if there is none.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn head_about(&self, agent: &AgentId) -> Result<u64, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT max(coalesce((SELECT pos FROM stream WHERE name = ?1), 0),
+                            coalesce((SELECT max(pos) FROM task_concern WHERE agent = ?2), 0))",
+            )?
+            .query_row(params![StreamName::Agent(*agent).to_string(), agent.as_bytes()], |row| uint(row, 0))
         })
     }
 }

@@ -1,7 +1,7 @@
-//! Which message a fact is about.
+//! Which message or task a fact is about.
 
 use super::Fact;
-use crate::MessageId;
+use crate::{MessageId, TaskId};
 
 impl Fact {
     /// The message that it is about, or in whose turn it happened.
@@ -29,6 +29,24 @@ impl Fact {
             | Self::CommandStarted { message_id, .. }
             | Self::CommandEnded { message_id, .. } => *message_id,
             Self::ActionOpened { action } => action.causation,
+            _ => None,
+        }
+    }
+
+    /// The task that it is about.
+    #[must_use]
+    pub fn task_id(&self) -> Option<TaskId> {
+        match self {
+            Self::TaskCreated(created) => Some(created.task_id),
+            Self::TaskUpdated(updated) => Some(updated.task_id),
+            Self::TaskMoved(moved) => Some(moved.task_id),
+            Self::TaskProgressed(progressed) => Some(progressed.task_id),
+            Self::TaskCancelRequested(asked) => Some(asked.task_id),
+            Self::TaskLinked(linked) => Some(linked.task_id),
+            Self::TaskUnlinked(unlinked) => Some(unlinked.task_id),
+            Self::RunStarted(started) => Some(started.task_id),
+            Self::RunBegun(begun) => Some(begun.task_id),
+            Self::RunEnded(ended) => Some(ended.task_id),
             _ => None,
         }
     }

@@ -122,7 +122,7 @@ fn pair<S: Read + Write + Send>(
     Ok((Samples::micros(&ours), Samples::micros(&bare)))
 }
 
-fn ping_pong<S: Read + Write + Send>(
+pub(super) fn ping_pong<S: Read + Write + Send>(
     (mut ours, mut theirs): (S, S),
     (request, answer): (usize, usize),
     times: usize,

@@ -156,10 +156,7 @@ async fn snapshot(shared: &Arc<Shared>, lease: &Lease, head: u64) -> Result<Snap
         return Ok(state.snapshot);
     }
     let source = lease.topic.source.clone();
-    let newest = shared
-        .record
-        .read(move |reader| Ok(reader.raw_events(source.stream.as_ref(), head.max(1), 1)?.pop()))
-        .await?;
+    let newest = shared.record.read(move |reader| source.reads.event(reader, head)).await?;
     let digest = newest.map(|event| event.hash.to_string()).unwrap_or_default();
     Ok(SnapshotView { state: serde_json::Value::Null, as_of_seq: head, digest })
 }

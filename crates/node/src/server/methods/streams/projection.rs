@@ -60,9 +60,8 @@ pub(in crate::server) async fn get(
 
 /// The place on the node of an event of a source.
 async fn position(shared: &Shared, source: &Source, at: u64) -> Result<u64, RpcError> {
-    let Some(stream) = source.stream else { return Ok(at) };
-    let event =
-        shared.record.read(move |reader| Ok(reader.raw_events(Some(&stream), at.max(1), 1)?.pop())).await?;
+    let reads = source.reads;
+    let event = shared.record.read(move |reader| reads.event(reader, at)).await?;
     Ok(event.filter(|_| at > 0).map_or(0, |event| event.pos))
 }
 

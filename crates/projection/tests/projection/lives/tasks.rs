@@ -1,0 +1,190 @@
+//! What becomes of tasks: whose they are, how they move, and their attempts.
+
+use edgeplane_types::{
+    AgentId, Authority, EdgeKind, Fact, Priority, RunId, RunLimits, RunState, StreamName, TaskId, TaskState,
+    Visibility,
+    fact::{
+        Actor, RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
+        TaskPlan, TaskProgressed, TaskUnlinked, TaskUpdated,
+    },
+};
+
+use super::{World, label};
+
+/// A task with what may happen to it next.
+#[derive(Debug)]
+pub(crate) struct TaskLife {
+    id: TaskId,
+    root: usize,
+    /// Of the stream, if it is the root of a graph.
+    seq: u64,
+    state: TaskState,
+    plan: TaskPlan,
+    attempts: u32,
+    run: Option<RunId>,
+}
+
+impl World {
+    /// Something happens to a task, or one is written down.
+    pub(super) fn of_tasks(&mut self) {
+        if self.tasks.is_empty() || self.chance.one_in(4) {
+            return self.write_down();
+        }
+        let which = self.chance.below(self.tasks.len());
+        match self.chance.below(9) {
+            0 => self.plan_anew(which),
+            1 => self.link(which),
+            2 => self.progress(which),
+            3..6 => self.run_on(which),
+            _ => self.move_on(which),
+        }
+    }
+
+    fn add_of_task(&mut self, which: usize, actor: Actor, fact: Fact) {
+        let root = self.tasks[which].root;
+        let graph = &mut self.tasks[root];
+        graph.seq += 1;
+        let (stream, seq) = (StreamName::Task(graph.id), graph.seq);
+        self.push(stream, seq, actor, fact);
+    }
+
+    fn somebody(&mut self) -> Option<AgentId> {
+        let which = self.chance.below(self.lives.len());
+        let agent = self.lives[which].agent;
+        (!self.chance.one_in(3)).then_some(agent)
+    }
+
+    fn node(&self) -> Actor {
+        Actor::Node { rule: label("tasks") }
+    }
+
+    fn write_down(&mut self) {
+        let id = self.id(TaskId::from_parts);
+        let which = self.tasks.len();
+        let root = match self.tasks.is_empty() || self.chance.one_in(3) {
+            true => which,
+            false => {
+                let other = self.chance.below(which);
+                self.tasks[other].root
+            }
+        };
+        let (objective_digest, objective_bytes) = self.body();
+        let plan = TaskPlan {
+            title: format!("task {which}"),
+            objective_digest,
+            objective_bytes,
+            assignee: self.somebody(),
+            thread: None,
+            priority: Priority::Normal,
+            labels: std::collections::BTreeMap::new(),
+            acceptance: Vec::new(),
+            limits: RunLimits::default(),
+            attempts_max: 3,
+        };
+        let state = self.chance.pick(&[TaskState::Draft, TaskState::Accepted]);
+        let actor = match self.somebody() {
+            Some(agent_id) => Actor::Agent { agent_id, name: label("writer") },
+            None => Actor::Operator { name: label("root"), user_id: None },
+        };
+        let life = TaskLife { id, root, seq: 0, state, plan: plan.clone(), attempts: 0, run: None };
+        self.tasks.push(life);
+        let created = TaskCreated {
+            task_id: id,
+            root_id: self.tasks[root].id,
+            parent_id: (root != which).then_some(self.tasks[root].id),
+            kind: None,
+            visibility: Visibility::Foreground,
+            plan,
+            depends_on: Vec::new(),
+            authority: Authority::Trusted,
+            epoch: None,
+            causation: None,
+            state,
+        };
+        self.add_of_task(which, actor, Fact::TaskCreated(Box::new(created)));
+    }
+
+    fn plan_anew(&mut self, which: usize) {
+        let assignee = self.somebody();
+        let life = &mut self.tasks[which];
+        life.plan.assignee = assignee;
+        let updated = TaskUpdated { task_id: life.id, plan: life.plan.clone() };
+        let actor = self.node();
+        self.add_of_task(which, actor, Fact::TaskUpdated(Box::new(updated)));
+    }
+
+    fn link(&mut self, which: usize) {
+        let (task_id, other) = (self.tasks[which].id, self.chance.below(self.tasks.len()));
+        let kind = self.chance.pick(EdgeKind::ALL);
+        let to = kind.joins_tasks().then_some(self.tasks[other].id);
+        let uri = to.is_none().then(|| format!("file:///{other}"));
+        let fact = match self.chance.one_in(3) {
+            true => Fact::TaskUnlinked(TaskUnlinked { task_id, kind, to, uri }),
+            false => Fact::TaskLinked(TaskLinked { task_id, kind, to, uri, reason: None }),
+        };
+        let actor = self.node();
+        self.add_of_task(which, actor, fact);
+    }
+
+    fn progress(&mut self, which: usize) {
+        let life = &self.tasks[which];
+        let (task_id, run_id) = (life.id, life.run);
+        let fact = match self.chance.one_in(3) {
+            true => Fact::TaskCancelRequested(TaskCancelRequested { task_id, reason: "enough".to_owned() }),
+            false => Fact::TaskProgressed(TaskProgressed {
+                task_id,
+                run_id,
+                phase: Some("testing".to_owned()),
+                done: Some(3),
+                total: None,
+                accepted: vec![0],
+                note: None,
+            }),
+        };
+        let actor = self.node();
+        self.add_of_task(which, actor, fact);
+    }
+
+    fn move_to(&mut self, which: usize, to: TaskState, run_id: Option<RunId>) {
+        let life = &mut self.tasks[which];
+        let from = std::mem::replace(&mut life.state, to);
+        let reason = "it is so".to_owned();
+        let moved = TaskMoved { task_id: life.id, from, to, reason, run_id };
+        let actor = self.node();
+        self.add_of_task(which, actor, Fact::TaskMoved(moved));
+    }
+
+    fn move_on(&mut self, which: usize) {
+        let to = self.chance.pick(TaskState::ALL);
+        if !matches!(to, TaskState::Stale | TaskState::Unknown) && to != self.tasks[which].state {
+            self.move_to(which, to, None);
+        }
+    }
+
+    /// A run is admitted, begins or ends.
+    fn run_on(&mut self, which: usize) {
+        let agent = self.somebody();
+        let life = &mut self.tasks[which];
+        let (task_id, actor) = (life.id, Actor::Node { rule: label("tasks") });
+        let Some(run_id) = life.run else {
+            let Some(agent_id) = agent else { return };
+            let run_id = self.id(RunId::from_parts);
+            let life = &mut self.tasks[which];
+            life.attempts += 1;
+            life.run = Some(run_id);
+            let (attempt, reason, limits) = (life.attempts, "it is time".to_owned(), RunLimits::default());
+            let started = RunStarted { run_id, task_id, attempt, agent_id, reason, limits };
+            self.add_of_task(which, actor, Fact::RunStarted(started));
+            return self.move_to(which, TaskState::Preparing, Some(run_id));
+        };
+        if self.chance.one_in(2) {
+            return self.add_of_task(which, actor, Fact::RunBegun(RunBegun { run_id, task_id, epoch: None }));
+        }
+        self.tasks[which].run = None;
+        let ends =
+            [RunState::Completed, RunState::Failed, RunState::Cancelled, RunState::TimedOut, RunState::Lost];
+        let state = self.chance.pick(&ends);
+        let ended = RunEnded { run_id, task_id, state, reason: "it is over".to_owned(), output_id: None };
+        self.add_of_task(which, actor, Fact::RunEnded(ended));
+    }
+}
