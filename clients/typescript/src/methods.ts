@@ -901,6 +901,89 @@ export class RuntimeRun extends Group {
   }
 }
 
+/** `runtime/job.*` */
+export class RuntimeJob extends Group {
+  /**
+   * Makes a job: items that are dealt out to agents, each to one that is idle.
+   *
+   * `runtime/job.create`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * policy_blocked, not_found, invalid_params, conflict, storage_full.
+   */
+  create(params: t.JobCreateParams, options?: Options): Promise<t.JobView> {
+    return this.call("runtime/job.create", params, "again", options);
+  }
+
+  /**
+   * Shows a job with a page of its items.
+   *
+   * `runtime/job.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.JobGetParams, options?: Options): Promise<t.JobDetail> {
+    return this.call("runtime/job.get", params, "safe", options);
+  }
+
+  /**
+   * Lists jobs.
+   *
+   * `runtime/job.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * none.
+   */
+  list(params: t.JobListParams = {}, options?: Options): Promise<t.JobListResult> {
+    return this.call("runtime/job.list", params, "safe", options);
+  }
+
+  /**
+   * Has a job ended: what is done stays done, what is worked on is told, what waits is never begun.
+   *
+   * `runtime/job.cancel`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, storage_full.
+   */
+  cancel(params: t.JobCancelParams, options?: Options): Promise<t.JobView> {
+    return this.call("runtime/job.cancel", params, "same", options);
+  }
+}
+
+/** `runtime/job_item.*` */
+export class RuntimeJobItem extends Group {
+  /**
+   * Gives an item that waits to an agent.
+   *
+   * `runtime/job_item.assign`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * policy_blocked, not_found, invalid_state, storage_full.
+   */
+  assign(params: t.JobItemAssignParams, options?: Options): Promise<t.JobItemView> {
+    return this.call("runtime/job_item.assign", params, "again", options);
+  }
+
+  /**
+   * Has an item tried again that failed.
+   *
+   * `runtime/job_item.retry`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, storage_full.
+   */
+  retry(params: t.JobItemRetryParams, options?: Options): Promise<t.JobItemView> {
+    return this.call("runtime/job_item.retry", params, "again", options);
+  }
+
+  /**
+   * Says what came of an item, once.
+   *
+   * `runtime/job_item.report`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, fenced, storage_full.
+   */
+  report(params: t.JobItemReportParams, options?: Options): Promise<t.JobItemView> {
+    return this.call("runtime/job_item.report", params, "same", options);
+  }
+}
+
 /** `runtime/schedule.*` */
 export class RuntimeSchedule extends Group {
   /**
@@ -1029,6 +1112,8 @@ export class Runtime extends Group {
   readonly transcript: RuntimeTranscript;
   readonly task: RuntimeTask;
   readonly run: RuntimeRun;
+  readonly job: RuntimeJob;
+  readonly job_item: RuntimeJobItem;
   readonly schedule: RuntimeSchedule;
   readonly adapter: RuntimeAdapter;
   readonly recording: RuntimeRecording;
@@ -1053,6 +1138,8 @@ export class Runtime extends Group {
     this.transcript = new RuntimeTranscript(caller);
     this.task = new RuntimeTask(caller);
     this.run = new RuntimeRun(caller);
+    this.job = new RuntimeJob(caller);
+    this.job_item = new RuntimeJobItem(caller);
     this.schedule = new RuntimeSchedule(caller);
     this.adapter = new RuntimeAdapter(caller);
     this.recording = new RuntimeRecording(caller);

@@ -1932,6 +1932,231 @@ export interface ItemView {
   authority?: Authority | null;
 }
 
+/** Has a job ended. */
+export interface JobCancelParams {
+  /** Its id. */
+  job_id: TaskId;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+}
+
+/** How many items of a job are where. */
+export interface JobCounts {
+  /** Those that wait for an agent. */
+  pending: number;
+  /** Those that are worked on. */
+  running: number;
+  /** Those that are done, without a report. */
+  completed: number;
+  /** Those that are over and not done. */
+  failed: number;
+  /** Those that are done and reported. */
+  reported: number;
+}
+
+/** Makes a job. Whoever may be given items is named by `agents`, or by `labels` and `capability`. */
+export interface JobCreateParams {
+  /** What it is called: 1 to 256 bytes. */
+  title: string;
+  /** 1 to 10,000 items, all of them together at most 32 MiB. */
+  items: Array<JobItemInput>;
+  /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice. */
+  job_id?: TaskId | null;
+  /** What is to be done with each item, which stands where `{item}` stands, or below it. Without it an item says it itself. */
+  objective?: string | null;
+  /** The agents that may be given items, by name or id; at most 1,000. */
+  agents?: Array<string>;
+  /** Labels that an agent has to have to be given items. */
+  labels?: Record<string, SafeLabel>;
+  /** What an agent has to have as its label `capability`. */
+  capability?: SafeLabel | null;
+  /** How many items are worked on at a time, at most; without it as many as there are agents. */
+  parallelism?: number | null;
+  /** How many runs of an item there are at most before it fails, 1 to 100. */
+  attempts?: number;
+  /** What counts as the report of an item: the end of the turn, or what its agent reports in it. */
+  report?: JobReport;
+  /** What each run may use. */
+  limits?: RunLimits;
+  /** How urgent it is. */
+  priority?: Priority;
+}
+
+/** A job and a page of its items. */
+export interface JobDetail {
+  /** The job. */
+  job: JobView;
+  /** Its items, in the order in which they were given. */
+  items: Array<JobItemView>;
+  /** What to give as `cursor` for the next page, if there is one. */
+  next?: number | null;
+}
+
+/** Asks for a job and a page of its items. */
+export interface JobGetParams {
+  /** Its id. */
+  job_id: TaskId;
+  /** Only this item, with its result however long that is. */
+  item_id?: TaskId | null;
+  /** Only items that are there. */
+  state?: JobItemState | null;
+  /** What the page before gave as `next`. */
+  cursor?: number;
+  /** Most items, at most 500. */
+  limit?: number;
+}
+
+/** Gives an item that waits to an agent, whoever is idle and however many are worked on. */
+export interface JobItemAssignParams {
+  /** The item. */
+  item_id: TaskId;
+  /** The agent, by name or id. */
+  agent: string;
+}
+
+/** An item of a job. */
+export interface JobItemInput {
+  /** What stands for it in the objective: a text as it is, anything else as JSON. */
+  input: Json;
+  /** Its id, by the caller's choice, as a UUID of version 7. */
+  item_id?: TaskId | null;
+}
+
+/** Says what came of an item. The first report counts; the same one again by the same run changes nothing. */
+export interface JobItemReportParams {
+  /** The item. */
+  item_id: TaskId;
+  /** The run that says so; it must be the one that lives. */
+  run_id?: RunId | null;
+  /** What came of it: at most 256 KiB as JSON. */
+  result?: Json;
+  /** The output of the agent that holds what came of it. */
+  output_id?: OutputId | null;
+}
+
+/** Has an item tried again that failed. */
+export interface JobItemRetryParams {
+  /** The item. */
+  item_id: TaskId;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+}
+
+/** Where an item of a job is. */
+export type JobItemState =
+  /** It waits for an agent. */
+  | "pending"
+  /** An agent works on it. */
+  | "running"
+  /** It is done. */
+  | "completed"
+  /** It is over and not done, or nobody can know whether it is. */
+  | "failed"
+  /** It is done, and its agent reported what came of it. */
+  | "reported";
+
+/** An item. */
+export interface JobItemView {
+  /** Its id; the task of the same id shows all of its runs. */
+  item_id: TaskId;
+  /** The job. */
+  job_id: TaskId;
+  /** What it is called. */
+  title: string;
+  /** Where it is. */
+  state: JobItemState;
+  /** Where its task is. */
+  task_state: TaskState;
+  /** How many runs there were. */
+  attempts: number;
+  /** Why its newest run ended so, or why there is one. */
+  reason?: string | null;
+  /** Who was given it last. */
+  agent?: string | null;
+  /** The same by id. */
+  agent_id?: AgentId | null;
+  /** The newest run. */
+  run_id?: RunId | null;
+  /** The output in which it was done. */
+  output_id?: OutputId | null;
+  /** What was reported of it; left out where it is long and many are shown, or erased. */
+  result?: Json;
+  /** Size of what was reported, as JSON. */
+  result_bytes?: number | null;
+  /** When it was reported. */
+  reported_at?: Timestamp | null;
+}
+
+/** Which jobs a list shows. */
+export interface JobListParams {
+  /** Also those that are over. */
+  all?: boolean;
+  /** What the page before gave as `next`. */
+  cursor?: number;
+  /** Most entries, at most 500. */
+  limit?: number;
+}
+
+/** A list of jobs. */
+export interface JobListResult {
+  /** Oldest first. */
+  items: Array<JobView>;
+  /** What to give as `cursor` for the next page, if there is one. */
+  next?: number | null;
+}
+
+/** What counts as the report of an item of a job. */
+export type JobReport =
+  /** The end of its agent's turn. */
+  | "turn"
+  /** What its agent reports before its turn ends. */
+  | "explicit";
+
+/** Where a job is. */
+export type JobState =
+  /** Nobody works on it. */
+  | "pending"
+  /** Items of it are worked on, or wait for an agent. */
+  | "running"
+  /** All of its items are done. */
+  | "completed"
+  /** All of its items are over and one is not done, or somebody said that it failed. */
+  | "failed"
+  /** Somebody had it ended. */
+  | "cancelled";
+
+/** A job. */
+export interface JobView {
+  /** Its id. */
+  job_id: TaskId;
+  /** What it is called. */
+  title: string;
+  /** Where it is. */
+  state: JobState;
+  /** How many items it has. */
+  items: number;
+  /** How many of them are where. */
+  counts: JobCounts;
+  /** What counts as the report of an item. */
+  report: JobReport;
+  /** Who wants it done. */
+  created_by: SafeLabel;
+  /** When it was made. */
+  created_at: Timestamp;
+  /** When it came where it is. */
+  moved_at: Timestamp;
+  /** Why it is there. */
+  reason?: string | null;
+  /** Why it is to be ended, if it is. */
+  cancelled_because?: string | null;
+  /** The agents that may be given items, if they are named. */
+  agents?: Array<string>;
+  /** The labels of those who may be given items. */
+  labels?: Record<string, SafeLabel>;
+  /** How many items are worked on at a time, at most. */
+  parallelism?: number | null;
+}
+
 /** Names a key. An agent that asks for itself leaves `agent` out. */
 export interface KeyParams {
   /** The key. */

@@ -97,6 +97,7 @@ pub(crate) enum Command {
     Thread(Box<command::thread::ThreadArgs>),
     Task(Box<command::task::TaskArgs>),
     Run(Box<command::run::RunArgs>),
+    Job(Box<command::job::JobArgs>),
     Queue(command::queue::QueueArgs),
     Output(command::output_of::OutputArgs),
     Attach(command::attach::AttachArgs),

@@ -21,6 +21,7 @@ pub(crate) mod hook;
 pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod inference;
+pub(crate) mod job;
 pub(crate) mod logs;
 pub(crate) mod mcp;
 pub(crate) mod memory;
@@ -121,6 +122,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Thread(args) => thread::run(*args, context),
         Command::Task(args) => task::run(*args, context),
         Command::Run(args) => run::run(*args, context),
+        Command::Job(args) => job::run(*args, context),
         Command::Queue(args) => queue::run(&args, context),
         Command::Output(args) => output_of::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),

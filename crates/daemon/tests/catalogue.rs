@@ -16,6 +16,8 @@ mod elsewhere;
 mod evidence;
 #[path = "catalogue/full_disk.rs"]
 mod full_disk;
+#[path = "catalogue/jobs.rs"]
+mod jobs;
 #[path = "catalogue/machine.rs"]
 mod machine;
 #[path = "catalogue/memory.rs"]
@@ -303,6 +305,7 @@ fn all() -> Vec<Case> {
         terminals::cases(),
         evidence::cases(),
         work::cases(),
+        jobs::cases(),
         resources::cases(),
     ];
     profiles.into_iter().flatten().collect()
@@ -420,6 +423,12 @@ fn terminals_do_what_their_rows_say() {
 #[test]
 fn tasks_and_runs_do_what_their_rows_say() {
     check_all(&work::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn jobs_do_what_their_rows_say() {
+    check_all(&jobs::cases());
 }
 
 /// Proves CALL-060.

@@ -123,7 +123,7 @@ pub fn step(state: TaskState, input: Input) -> Result<Step, Illegal> {
         Input::Block if state == S::Queued => to(S::Blocked, &[]),
         Input::Unblock if state == S::Blocked => to(S::Queued, &[Action::Consider]),
         Input::Admit if matches!(state, S::Queued | S::Retrying) => to(S::Preparing, &[Action::Tell]),
-        Input::Begin if matches!(state, S::Preparing | S::Queued) => to(S::Running, &[]),
+        Input::Begin if matches!(state, S::Preparing | S::Queued | S::Retrying) => to(S::Running, &[]),
         Input::Wait(what) if is_worked_on => to(waiting(what), &[]),
         Input::Continue if is_waiting => to(S::Running, &[]),
         Input::Pause if is_idle && !matches!(state, S::Draft | S::Paused) => to(S::Paused, &[]),

@@ -6,6 +6,7 @@
 
 mod admit;
 mod change;
+mod jobs;
 mod meter;
 mod run;
 mod settle;
@@ -24,6 +25,7 @@ use meter::Meter;
 
 pub(crate) use admit::{Wanted, start as start_run};
 pub(crate) use change::{Change, Fence, change, create, link, unlink, update};
+pub(crate) use jobs::{NewItem, NewJob, Report, assign, create as create_job, report};
 pub(crate) use run::{cancel as cancel_run, message_of};
 
 /// Tasks or runs that are read at one go.
@@ -36,6 +38,8 @@ pub(crate) struct Work {
     pub(crate) changing: tokio::sync::Mutex<()>,
     pending: Mutex<Pending>,
     woken: Notify,
+    /// The jobs of which items may be dealt out.
+    jobs: Mutex<BTreeSet<TaskId>>,
 }
 
 /// What is to be looked at.
@@ -55,6 +59,20 @@ impl Work {
     fn look(&self, runs: impl IntoIterator<Item = RunId>) {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).runs.extend(runs);
         self.woken.notify_one();
+    }
+
+    /// Notes whether items of a job may be dealt out.
+    fn note_job(&self, id: TaskId, is_open: bool) {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_open {
+            jobs.insert(id);
+        } else {
+            jobs.remove(&id);
+        }
+    }
+
+    fn jobs(&self) -> BTreeSet<TaskId> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn take(&self) -> Pending {
@@ -142,23 +160,45 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
             following.get_or_insert_with(|| shared.record.follow());
             looked_at(&shared, run, &mut live).await;
         }
-        if live.by_message.is_empty() {
+        let jobs = shared.work.jobs();
+        if live.by_message.is_empty() && jobs.is_empty() {
             following = None;
+        } else if following.is_none() {
+            // An agent may have begun to run before anybody listened.
+            following = Some(shared.record.follow());
+            shared.work.settle(jobs);
         }
         // Each arm is cancel-safe: a permit of the notification is kept, and an event that is received is handled.
         tokio::select! {
             () = shared.stopping.cancelled() => return,
             () = shared.work.woken.notified() => {}
             event = next(&mut following) => match event {
-                Ok(event) => shared.work.look(live.concerned(&event)),
-                Err(broadcast::error::RecvError::Lagged(_)) => shared.work.look(live.all()),
+                Ok(event) => heard(&shared, &live, &event),
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    shared.work.look(live.all());
+                    shared.work.settle(shared.work.jobs());
+                }
                 Err(broadcast::error::RecvError::Closed) => return,
             },
         }
     }
 }
 
-/// The next event, if any run lives.
+/// Has everything looked at that an event is about.
+fn heard(shared: &Arc<Shared>, live: &Live, event: &CommittedEvent) {
+    let concerned = live.concerned(event);
+    if !concerned.is_empty() {
+        shared.work.look(concerned);
+    }
+    match jobs::wakes(&event.event.fact) {
+        jobs::Wakes::Nobody => {}
+        jobs::Wakes::Jobs => shared.work.settle(shared.work.jobs()),
+        // What its manifest says is known when its engine has read it.
+        jobs::Wakes::JobsSoon => again_later(shared, |shared| shared.work.settle(shared.work.jobs())),
+    }
+}
+
+/// The next event, if any run lives or any job is open.
 async fn next(
     following: &mut Option<broadcast::Receiver<CommittedEvent>>,
 ) -> Result<CommittedEvent, broadcast::error::RecvError> {

@@ -45,10 +45,11 @@ pub use reader::{
     Stretch, TaskFilter, ThreadFilter, TurnsOf,
 };
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, CallRow, CommandInputRow, CommandRow, CommandStory, DeliveryRow,
-    EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, KeyRow, Leading, Lift, MemoryRow, MemoryTotals,
-    MessageRow, Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution,
-    ResourceFilter, ResourceRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead,
-    TalkRow, TaskRow, TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, BusyRow, CallRow, CommandInputRow, CommandRow, CommandStory,
+    DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, JobItemRow, JobReportRow, JobRow,
+    JobTally, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow,
+    OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow, RunRow,
+    ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory, TaskTally,
+    ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -9,6 +9,7 @@ mod calls;
 mod commands;
 mod deliveries;
 mod epochs;
+mod jobs;
 mod keys;
 mod memory;
 pub(crate) mod messages;
@@ -76,11 +77,13 @@ pub enum Model {
     Calls,
     /// Tasks, how they are joined, and their runs.
     Tasks,
+    /// Which tasks are jobs, and what was reported of their items.
+    Jobs,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -100,6 +103,7 @@ impl Model {
         Self::Traces,
         Self::Calls,
         Self::Tasks,
+        Self::Jobs,
     ];
 
     /// Its name.
@@ -125,6 +129,7 @@ impl Model {
             Self::Traces => "traces",
             Self::Calls => "calls",
             Self::Tasks => "tasks",
+            Self::Jobs => "jobs",
         }
     }
 
@@ -149,6 +154,7 @@ impl Model {
             Self::Traces => &traces::DEFINITION,
             Self::Calls => &calls::DEFINITION,
             Self::Tasks => &tasks::DEFINITION,
+            Self::Jobs => &jobs::DEFINITION,
         }
     }
 }
@@ -243,6 +249,9 @@ pub enum FoldError {
     /// There is a run with this id or of this number already, or another one of its task lives.
     #[error("run {0} is a second one")]
     RunTwice(RunId),
+    /// What came of the item was reported already.
+    #[error("item {0} is reported already")]
+    ReportedTwice(TaskId),
     /// There is no such run that lives.
     #[error("run {0} does not live")]
     NoRun(RunId),

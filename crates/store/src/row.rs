@@ -1,6 +1,7 @@
 //! What readers get: the rows of the read models as typed values.
 
 mod decided;
+mod jobs;
 mod messages;
 mod overrides;
 mod resources;
@@ -18,6 +19,7 @@ use edgeplane_types::{
 };
 
 pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
+pub use jobs::{BusyRow, JobItemRow, JobReportRow, JobRow, JobTally};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use overrides::{Hold, Lift, OverrideRow};
 pub use resources::{ResourceFilter, ResourceRow};

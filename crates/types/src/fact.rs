@@ -6,6 +6,7 @@ mod call;
 mod closing;
 mod command;
 mod conversation;
+mod job;
 mod kind;
 mod names;
 mod resource;
@@ -23,6 +24,7 @@ pub use conversation::{
     DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
     SessionCreated, ThreadArchived, ThreadCreated, ThreadParent, ThreadRolledBack, ThreadUpdated,
 };
+pub use job::{JobCreated, JobItemReported};
 pub use kind::Fact;
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};

@@ -113,6 +113,96 @@ impl EdgeKind {
     }
 }
 
+words! {
+    /// What counts as the report of an item of a job.
+    JobReport {
+        /// The end of its agent's turn.
+        Turn => "turn",
+        /// What its agent reports before its turn ends.
+        Explicit => "explicit",
+    }
+}
+
+words! {
+    /// Where a job is.
+    JobState {
+        /// Nobody works on it.
+        Pending => "pending",
+        /// Items of it are worked on, or wait for an agent.
+        Running => "running",
+        /// All of its items are done.
+        Completed => "completed",
+        /// All of its items are over and one is not done, or somebody said that it failed.
+        Failed => "failed",
+        /// Somebody had it ended.
+        Cancelled => "cancelled",
+    }
+}
+
+impl JobState {
+    /// Where a job is whose task is there; of one that is put away, whether all of its items are done.
+    #[must_use]
+    pub fn of(task: TaskState, is_done: bool) -> Self {
+        use TaskState as S;
+        match task {
+            S::Draft | S::Accepted | S::Queued | S::Blocked => Self::Pending,
+            S::Preparing
+            | S::Running
+            | S::WaitingInput
+            | S::WaitingPermission
+            | S::WaitingResource
+            | S::Paused
+            | S::Retrying
+            | S::Cancelling
+            | S::Stale
+            | S::Unknown => Self::Running,
+            S::Completed => Self::Completed,
+            S::Archived if is_done => Self::Completed,
+            S::Failed | S::TimedOut | S::Lost | S::Archived => Self::Failed,
+            S::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+words! {
+    /// Where an item of a job is.
+    JobItemState {
+        /// It waits for an agent.
+        Pending => "pending",
+        /// An agent works on it.
+        Running => "running",
+        /// It is done.
+        Completed => "completed",
+        /// It is over and not done, or nobody can know whether it is.
+        Failed => "failed",
+        /// It is done, and its agent reported what came of it.
+        Reported => "reported",
+    }
+}
+
+impl JobItemState {
+    /// Where an item is whose task is there; of one that is put away, whether a run of it was completed.
+    #[must_use]
+    pub fn of(task: TaskState, is_reported: bool, is_done: bool) -> Self {
+        use TaskState as S;
+        match task {
+            S::Draft | S::Accepted | S::Queued | S::Blocked | S::Paused | S::Retrying => Self::Pending,
+            S::Preparing
+            | S::Running
+            | S::WaitingInput
+            | S::WaitingPermission
+            | S::WaitingResource
+            | S::Cancelling
+            | S::Stale
+            | S::Unknown => Self::Running,
+            S::Completed | S::Archived if is_reported => Self::Reported,
+            S::Completed => Self::Completed,
+            S::Archived if is_done => Self::Completed,
+            S::Failed | S::TimedOut | S::Lost | S::Cancelled | S::Archived => Self::Failed,
+        }
+    }
+}
+
 /// Who is meant to see a task.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -183,6 +273,9 @@ mod tests {
         check(TaskState::ALL, TaskState::as_str);
         check(RunState::ALL, RunState::as_str);
         check(EdgeKind::ALL, EdgeKind::as_str);
+        check(JobReport::ALL, JobReport::as_str);
+        check(JobState::ALL, JobState::as_str);
+        check(JobItemState::ALL, JobItemState::as_str);
         assert_eq!(TaskState::ALL.len(), 20);
         for state in TaskState::ALL {
             assert_eq!(TaskState::from_word(state.as_str()), Some(*state));

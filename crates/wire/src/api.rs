@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod core;
 pub mod evidence;
 pub mod inference;
+pub mod job;
 pub mod machine;
 pub mod memory;
 pub mod message;

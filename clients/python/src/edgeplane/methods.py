@@ -1863,6 +1863,193 @@ class RuntimeRun(Group):
         return cast(t.RunView, result)
 
 
+class RuntimeJob(Group):
+    """`runtime/job.*`"""
+
+    def create(
+        self,
+        *,
+        title: str,
+        items: List[t.JobItemInput],
+        job_id: Optional[t.TaskId] = None,
+        objective: Optional[str] = None,
+        agents: Optional[List[str]] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        capability: Optional[t.SafeLabel] = None,
+        parallelism: Optional[int] = None,
+        attempts: Optional[int] = None,
+        report: Optional[t.JobReport] = None,
+        limits: Optional[t.RunLimits] = None,
+        priority: Optional[t.Priority] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobView:
+        """Makes a job: items that are dealt out to agents, each to one that is idle.
+
+        `runtime/job.create`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_params, conflict, storage_full.
+
+        :param title: What it is called: 1 to 256 bytes.
+        :param items: 1 to 10,000 items, all of them together at most 32 MiB.
+        :param job_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice.
+        :param objective: What is to be done with each item, which stands where `{item}` stands, or below it. Without it an item says it itself.
+        :param agents: The agents that may be given items, by name or id; at most 1,000.
+        :param labels: Labels that an agent has to have to be given items.
+        :param capability: What an agent has to have as its label `capability`.
+        :param parallelism: How many items are worked on at a time, at most; without it as many as there are agents.
+        :param attempts: How many runs of an item there are at most before it fails, 1 to 100.
+        :param report: What counts as the report of an item: the end of the turn, or what its agent reports in it.
+        :param limits: What each run may use.
+        :param priority: How urgent it is.
+        """
+        required: Dict[str, Any] = {"title": title, "items": items}
+        optional: Dict[str, Any] = {"job_id": job_id, "objective": objective, "agents": agents, "labels": labels, "capability": capability, "parallelism": parallelism, "attempts": attempts, "report": report, "limits": limits, "priority": priority}
+        result = self._call("runtime/job.create", required, optional, ctx, "again")
+        return cast(t.JobView, result)
+
+    def get(
+        self,
+        *,
+        job_id: t.TaskId,
+        item_id: Optional[t.TaskId] = None,
+        state: Optional[t.JobItemState] = None,
+        cursor: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobDetail:
+        """Shows a job with a page of its items.
+
+        `runtime/job.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param job_id: Its id.
+        :param item_id: Only this item, with its result however long that is.
+        :param state: Only items that are there.
+        :param cursor: What the page before gave as `next`.
+        :param limit: Most items, at most 500.
+        """
+        required: Dict[str, Any] = {"job_id": job_id}
+        optional: Dict[str, Any] = {"item_id": item_id, "state": state, "cursor": cursor, "limit": limit}
+        result = self._call("runtime/job.get", required, optional, ctx, "safe")
+        return cast(t.JobDetail, result)
+
+    def list(
+        self,
+        *,
+        all: Optional[bool] = None,
+        cursor: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobListResult:
+        """Lists jobs.
+
+        `runtime/job.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+
+        :param all: Also those that are over.
+        :param cursor: What the page before gave as `next`.
+        :param limit: Most entries, at most 500.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"all": all, "cursor": cursor, "limit": limit}
+        result = self._call("runtime/job.list", required, optional, ctx, "safe")
+        return cast(t.JobListResult, result)
+
+    def cancel(
+        self,
+        *,
+        job_id: t.TaskId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobView:
+        """Has a job ended: what is done stays done, what is worked on is told, what waits is never begun.
+
+        `runtime/job.cancel`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, storage_full.
+
+        :param job_id: Its id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"job_id": job_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/job.cancel", required, optional, ctx, "same")
+        return cast(t.JobView, result)
+
+
+class RuntimeJobItem(Group):
+    """`runtime/job_item.*`"""
+
+    def assign(
+        self,
+        *,
+        item_id: t.TaskId,
+        agent: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobItemView:
+        """Gives an item that waits to an agent.
+
+        `runtime/job_item.assign`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_state, storage_full.
+
+        :param item_id: The item.
+        :param agent: The agent, by name or id.
+        """
+        required: Dict[str, Any] = {"item_id": item_id, "agent": agent}
+        optional: Dict[str, Any] = {}
+        result = self._call("runtime/job_item.assign", required, optional, ctx, "again")
+        return cast(t.JobItemView, result)
+
+    def retry(
+        self,
+        *,
+        item_id: t.TaskId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobItemView:
+        """Has an item tried again that failed.
+
+        `runtime/job_item.retry`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, storage_full.
+
+        :param item_id: The item.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"item_id": item_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/job_item.retry", required, optional, ctx, "again")
+        return cast(t.JobItemView, result)
+
+    def report(
+        self,
+        *,
+        item_id: t.TaskId,
+        run_id: Optional[t.RunId] = None,
+        result: Optional[Any] = None,
+        output_id: Optional[t.OutputId] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.JobItemView:
+        """Says what came of an item, once.
+
+        `runtime/job_item.report`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, fenced, storage_full.
+
+        :param item_id: The item.
+        :param run_id: The run that says so; it must be the one that lives.
+        :param result: What came of it: at most 256 KiB as JSON.
+        :param output_id: The output of the agent that holds what came of it.
+        """
+        required: Dict[str, Any] = {"item_id": item_id}
+        optional: Dict[str, Any] = {"run_id": run_id, "result": result, "output_id": output_id}
+        result = self._call("runtime/job_item.report", required, optional, ctx, "same")
+        return cast(t.JobItemView, result)
+
+
 class RuntimeSchedule(Group):
     """`runtime/schedule.*`"""
 
@@ -2090,6 +2277,8 @@ class Runtime(Group):
         self.transcript = RuntimeTranscript(caller)
         self.task = RuntimeTask(caller)
         self.run = RuntimeRun(caller)
+        self.job = RuntimeJob(caller)
+        self.job_item = RuntimeJobItem(caller)
         self.schedule = RuntimeSchedule(caller)
         self.adapter = RuntimeAdapter(caller)
         self.recording = RuntimeRecording(caller)

@@ -1977,6 +1977,238 @@ class ItemView(TypedDict):
     authority: NotRequired[Optional[Authority]]
 
 
+class JobCancelParams(TypedDict):
+    """Has a job ended."""
+
+    # Its id.
+    job_id: TaskId
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+
+
+class JobCounts(TypedDict):
+    """How many items of a job are where."""
+
+    # Those that wait for an agent.
+    pending: int
+    # Those that are worked on.
+    running: int
+    # Those that are done, without a report.
+    completed: int
+    # Those that are over and not done.
+    failed: int
+    # Those that are done and reported.
+    reported: int
+
+
+class JobCreateParams(TypedDict):
+    """Makes a job. Whoever may be given items is named by `agents`, or by `labels` and `capability`."""
+
+    # What it is called: 1 to 256 bytes.
+    title: str
+    # 1 to 10,000 items, all of them together at most 32 MiB.
+    items: List[JobItemInput]
+    # Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice.
+    job_id: NotRequired[Optional[TaskId]]
+    # What is to be done with each item, which stands where `{item}` stands, or below it. Without it an item says it itself.
+    objective: NotRequired[Optional[str]]
+    # The agents that may be given items, by name or id; at most 1,000.
+    agents: NotRequired[List[str]]
+    # Labels that an agent has to have to be given items.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # What an agent has to have as its label `capability`.
+    capability: NotRequired[Optional[SafeLabel]]
+    # How many items are worked on at a time, at most; without it as many as there are agents.
+    parallelism: NotRequired[Optional[int]]
+    # How many runs of an item there are at most before it fails, 1 to 100.
+    attempts: NotRequired[int]
+    # What counts as the report of an item: the end of the turn, or what its agent reports in it.
+    report: NotRequired[JobReport]
+    # What each run may use.
+    limits: NotRequired[RunLimits]
+    # How urgent it is.
+    priority: NotRequired[Priority]
+
+
+class JobDetail(TypedDict):
+    """A job and a page of its items."""
+
+    # The job.
+    job: JobView
+    # Its items, in the order in which they were given.
+    items: List[JobItemView]
+    # What to give as `cursor` for the next page, if there is one.
+    next: NotRequired[Optional[int]]
+
+
+class JobGetParams(TypedDict):
+    """Asks for a job and a page of its items."""
+
+    # Its id.
+    job_id: TaskId
+    # Only this item, with its result however long that is.
+    item_id: NotRequired[Optional[TaskId]]
+    # Only items that are there.
+    state: NotRequired[Optional[JobItemState]]
+    # What the page before gave as `next`.
+    cursor: NotRequired[int]
+    # Most items, at most 500.
+    limit: NotRequired[int]
+
+
+class JobItemAssignParams(TypedDict):
+    """Gives an item that waits to an agent, whoever is idle and however many are worked on."""
+
+    # The item.
+    item_id: TaskId
+    # The agent, by name or id.
+    agent: str
+
+
+class JobItemInput(TypedDict):
+    """An item of a job."""
+
+    # What stands for it in the objective: a text as it is, anything else as JSON.
+    input: Any
+    # Its id, by the caller's choice, as a UUID of version 7.
+    item_id: NotRequired[Optional[TaskId]]
+
+
+class JobItemReportParams(TypedDict):
+    """Says what came of an item. The first report counts; the same one again by the same run changes nothing."""
+
+    # The item.
+    item_id: TaskId
+    # The run that says so; it must be the one that lives.
+    run_id: NotRequired[Optional[RunId]]
+    # What came of it: at most 256 KiB as JSON.
+    result: NotRequired[Any]
+    # The output of the agent that holds what came of it.
+    output_id: NotRequired[Optional[OutputId]]
+
+
+class JobItemRetryParams(TypedDict):
+    """Has an item tried again that failed."""
+
+    # The item.
+    item_id: TaskId
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+
+
+JobItemState = Literal[
+    "pending",  # It waits for an agent.
+    "running",  # An agent works on it.
+    "completed",  # It is done.
+    "failed",  # It is over and not done, or nobody can know whether it is.
+    "reported",  # It is done, and its agent reported what came of it.
+]
+"""Where an item of a job is."""
+
+
+class JobItemView(TypedDict):
+    """An item."""
+
+    # Its id; the task of the same id shows all of its runs.
+    item_id: TaskId
+    # The job.
+    job_id: TaskId
+    # What it is called.
+    title: str
+    # Where it is.
+    state: JobItemState
+    # Where its task is.
+    task_state: TaskState
+    # How many runs there were.
+    attempts: int
+    # Why its newest run ended so, or why there is one.
+    reason: NotRequired[Optional[str]]
+    # Who was given it last.
+    agent: NotRequired[Optional[str]]
+    # The same by id.
+    agent_id: NotRequired[Optional[AgentId]]
+    # The newest run.
+    run_id: NotRequired[Optional[RunId]]
+    # The output in which it was done.
+    output_id: NotRequired[Optional[OutputId]]
+    # What was reported of it; left out where it is long and many are shown, or erased.
+    result: NotRequired[Any]
+    # Size of what was reported, as JSON.
+    result_bytes: NotRequired[Optional[int]]
+    # When it was reported.
+    reported_at: NotRequired[Optional[Timestamp]]
+
+
+class JobListParams(TypedDict):
+    """Which jobs a list shows."""
+
+    # Also those that are over.
+    all: NotRequired[bool]
+    # What the page before gave as `next`.
+    cursor: NotRequired[int]
+    # Most entries, at most 500.
+    limit: NotRequired[int]
+
+
+class JobListResult(TypedDict):
+    """A list of jobs."""
+
+    # Oldest first.
+    items: List[JobView]
+    # What to give as `cursor` for the next page, if there is one.
+    next: NotRequired[Optional[int]]
+
+
+JobReport = Literal[
+    "turn",  # The end of its agent's turn.
+    "explicit",  # What its agent reports before its turn ends.
+]
+"""What counts as the report of an item of a job."""
+
+
+JobState = Literal[
+    "pending",  # Nobody works on it.
+    "running",  # Items of it are worked on, or wait for an agent.
+    "completed",  # All of its items are done.
+    "failed",  # All of its items are over and one is not done, or somebody said that it failed.
+    "cancelled",  # Somebody had it ended.
+]
+"""Where a job is."""
+
+
+class JobView(TypedDict):
+    """A job."""
+
+    # Its id.
+    job_id: TaskId
+    # What it is called.
+    title: str
+    # Where it is.
+    state: JobState
+    # How many items it has.
+    items: int
+    # How many of them are where.
+    counts: JobCounts
+    # What counts as the report of an item.
+    report: JobReport
+    # Who wants it done.
+    created_by: SafeLabel
+    # When it was made.
+    created_at: Timestamp
+    # When it came where it is.
+    moved_at: Timestamp
+    # Why it is there.
+    reason: NotRequired[Optional[str]]
+    # Why it is to be ended, if it is.
+    cancelled_because: NotRequired[Optional[str]]
+    # The agents that may be given items, if they are named.
+    agents: NotRequired[List[str]]
+    # The labels of those who may be given items.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # How many items are worked on at a time, at most.
+    parallelism: NotRequired[Optional[int]]
+
+
 class KeyParams(TypedDict):
     """Names a key. An agent that asks for itself leaves `agent` out."""
 

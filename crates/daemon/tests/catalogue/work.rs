@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Case, World, case, fails, failure, good, threads::worker, words::CLOSED};
 
-const NO_TASK: &str = "tsk_01890000-0000-7000-8000-999999999999";
+pub(crate) const NO_TASK: &str = "tsk_01890000-0000-7000-8000-999999999999";
 const NO_RUN: &str = "run_01890000-0000-7000-8000-999999999999";
 
 fn no_task() -> Value {
@@ -26,7 +26,7 @@ fn of(task: &Value) -> Value {
 }
 
 /// The same with a further parameter.
-fn with(mut params: Value, key: &str, value: Value) -> Value {
+pub(crate) fn with(mut params: Value, key: &str, value: Value) -> Value {
     params[key] = value;
     params
 }
@@ -68,7 +68,7 @@ fn old(params: Value) -> Value {
     with(params, "if_version", json!(77))
 }
 
-fn long(params: Value) -> Value {
+pub(crate) fn long(params: Value) -> Value {
     with(params, "reason", json!("x".repeat(2_000)))
 }
 
@@ -89,7 +89,7 @@ macro_rules! moves {
 }
 
 /// An agent that nobody may speak to.
-fn closed(world: &World) -> String {
+pub(crate) fn closed(world: &World) -> String {
     let name = world.name();
     let more = format!("run: stopped\n{CLOSED}");
     world.node.apply(&edgeplane_testkit::terminal(&name, &["/bin/cat"], &more));

@@ -138,6 +138,21 @@ async fn call_about_work(session: &Session, request: Request) -> Result<Box<RawV
         Request::RunList(params) => raw(work::run_list(session, params).await?),
         Request::RunCancel(params) => raw(work::run_cancel(session, params).await?),
         Request::RunGet(params) => raw(work::run_get(session, &params)?),
+        other => call_about_jobs(session, other).await,
+    }
+}
+
+/// Serves what is about jobs.
+async fn call_about_jobs(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    use methods::work::jobs;
+    match request {
+        Request::JobCreate(params) => raw(jobs::create(session, params).await?),
+        Request::JobGet(params) => raw(jobs::get(session, params).await?),
+        Request::JobList(params) => raw(jobs::list(session, params).await?),
+        Request::JobCancel(params) => raw(jobs::cancel(session, params).await?),
+        Request::JobItemAssign(params) => raw(jobs::assign(session, params).await?),
+        Request::JobItemRetry(params) => raw(jobs::retry(session, params).await?),
+        Request::JobItemReport(params) => raw(jobs::report(session, params).await?),
         other => call_about_conversations(session, other).await,
     }
 }

@@ -56,21 +56,26 @@ pub(super) async fn by_itself(shared: &Arc<Shared>, row: &TaskRow) -> Result<(),
         let why = format!("agent {assignee}, whose work it is, is no more");
         return move_on(shared, row, Input::Fail, why).await;
     }
-    let attempt = row.attempts.saturating_add(1);
+    let started = drawn_up(shared, &story, assignee);
+    admit(shared, row, row.state, (Draft::default(), started), &Origin::node(RULE)).await
+}
+
+/// A further run of a task by an agent, and why there is one.
+pub(super) fn drawn_up(shared: &Shared, story: &TaskStory, agent_id: AgentId) -> RunStarted {
+    let attempt = story.row.attempts.saturating_add(1);
     let reason = match (&story.moved, attempt) {
         (_, 1) => "it is to be begun".to_owned(),
         (Some(moved), _) => moved.reason.clone(),
         (None, _) => "it is to be tried again".to_owned(),
     };
-    let started = RunStarted {
+    RunStarted {
         run_id: shared.record.mint().id(),
-        task_id: row.id,
+        task_id: story.row.id,
         attempt,
-        agent_id: assignee,
+        agent_id,
         reason,
         limits: story.plan.limits,
-    };
-    admit(shared, row, row.state, (Draft::default(), started), &Origin::node(RULE)).await
+    }
 }
 
 /// Makes a run durable together with what a draft says already and with its task's move.
@@ -81,21 +86,28 @@ async fn admit(
     (mut draft, started): (Draft, RunStarted),
     origin: &Origin,
 ) -> Result<(), RpcError> {
-    let (run_id, stream) = (started.run_id, StreamName::Task(row.root));
-    let moved = TaskMoved {
-        task_id: row.id,
-        from,
-        to: TaskState::Preparing,
-        reason: started.reason.clone(),
-        run_id: Some(run_id),
-    };
-    shared.record.add(&mut draft, stream, origin, Fact::RunStarted(started));
-    shared.record.add(&mut draft, stream, origin, Fact::TaskMoved(moved));
+    let run_id = started.run_id;
+    add(shared, &mut draft, (row, from), started, origin);
     shared.failpoint("run.before");
     shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     shared.failpoint("run.after");
     shared.work.look([run_id]);
     concern(shared, row)
+}
+
+/// Adds to a draft that there is a run, and what that does to its task.
+pub(super) fn add(
+    shared: &Shared,
+    draft: &mut Draft,
+    (row, from): (&TaskRow, TaskState),
+    started: RunStarted,
+    origin: &Origin,
+) {
+    let (run_id, stream) = (started.run_id, StreamName::Task(row.root));
+    let reason = started.reason.clone();
+    let moved = TaskMoved { task_id: row.id, from, to: TaskState::Preparing, reason, run_id: Some(run_id) };
+    shared.record.add(draft, stream, origin, Fact::RunStarted(started));
+    shared.record.add(draft, stream, origin, Fact::TaskMoved(moved));
 }
 
 /// Has a task worked on because somebody asks for it. A task that waits is only queued, unless an id was chosen

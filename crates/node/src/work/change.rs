@@ -95,7 +95,16 @@ pub(super) async fn apply(
     change: Change,
     origin: &Origin,
 ) -> Result<(), RpcError> {
-    let mut draft = Draft::default();
+    apply_with(shared, row, (Draft::default(), change), origin).await
+}
+
+/// The same together with what a draft holds already.
+pub(super) async fn apply_with(
+    shared: &Arc<Shared>,
+    row: &TaskRow,
+    (mut draft, change): (Draft, Change),
+    origin: &Origin,
+) -> Result<(), RpcError> {
     let stream = StreamName::Task(row.root);
     for fact in change.facts {
         shared.record.add(&mut draft, stream, origin, fact);
@@ -196,6 +205,10 @@ fn room_under(shared: &Shared, parent: TaskId) -> Result<TaskId, RpcError> {
     if row.is_cancelled || row.state.is_over() {
         let what = format!("task {parent} takes no further parts: it is {}", row.state);
         return Err(RpcError::new(ErrorName::InvalidState, what));
+    }
+    if shared.record.look_up(|reader| reader.is_job(&parent))? {
+        let what = format!("task {parent} is a job and takes no items but those that it was made with");
+        return Err(RpcError::new(ErrorName::InvalidState, what).hint("make another job"));
     }
     let count = shared.record.look_up(|reader| reader.task_count(&row.root))?;
     if count >= TASKS_MAX {

@@ -19,6 +19,7 @@ use edgeplane_wire::{
 
 use super::{
     change::{Change, apply},
+    jobs,
     settle::RULE,
 };
 use crate::{
@@ -183,6 +184,9 @@ async fn follow(
     let why = turn.reason.clone().unwrap_or_default();
     let is_asked = turn.interrupt.is_some() || is_unwanted(story.row.state);
     match turn.state {
+        TurnState::Queued if jobs::is_stranded(shared, row, story)? => {
+            ask_for_end(shared, row, jobs::GIVEN_BACK).await
+        }
         TurnState::Queued => Ok(()),
         TurnState::Running | TurnState::Unknown => begun(shared, row, story, message).await,
         TurnState::Completed => {
@@ -200,6 +204,9 @@ async fn follow(
             end(shared, row, (state, &why), output).await
         }
         TurnState::Ambiguous => end(shared, row, (RunState::Lost, &why), None).await,
+        TurnState::Rejected if message.dropped.is_some() && why == jobs::GIVEN_BACK => {
+            end(shared, row, (RunState::Failed, jobs::GIVEN_BACK), None).await
+        }
         TurnState::Rejected if is_asked || message.dropped.is_some() => {
             end(shared, row, (RunState::Cancelled, &why), None).await
         }
@@ -295,6 +302,10 @@ pub(super) async fn end(
     let story = shared.record.look_up(|reader| reader.task_story(&task))?;
     let Some(story) = story.filter(|_| !is_over) else { return Ok(()) };
     let again = story.row.attempts < story.plan.attempts_max;
+    let (state, reason) = match state {
+        RunState::Completed if jobs::is_silent(shared, &story)? => (RunState::Failed, jobs::SILENT),
+        _ => (state, reason),
+    };
     let how = match state {
         RunState::Completed => End::Done { accepted: is_accepted(&story) },
         RunState::Failed => End::Failed { again },

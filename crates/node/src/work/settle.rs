@@ -13,7 +13,7 @@ use edgeplane_wire::rpc::RpcError;
 use super::{
     admit,
     change::{Change, apply},
-    run,
+    jobs, run,
 };
 use crate::{record::Origin, shared::Shared};
 
@@ -25,14 +25,21 @@ pub(super) async fn settle(shared: &Arc<Shared>, id: TaskId) -> Result<(), RpcEr
     use TaskState as S;
     let held = shared.work.changing.lock().await;
     let Some(row) = shared.record.look_up(|reader| reader.task(&id))? else { return Ok(()) };
+    if !matches!(row.state, S::Queued | S::Retrying | S::Running) {
+        shared.work.note_job(id, false);
+    }
     match row.state {
         S::Queued | S::Retrying => {
             if let Some(why) = waits_for(shared, &row)?.filter(|_| row.state == S::Queued) {
                 return move_on(shared, &row, Input::Block, why).await;
             }
+            if jobs::hands_on(shared, &row).await? {
+                return Ok(());
+            }
             if row.assignee.is_some() {
                 return admit::by_itself(shared, &row).await;
             }
+            jobs::deal(shared, &row).await?;
             by_its_parts(shared, &row).await
         }
         S::Blocked => {
@@ -41,7 +48,10 @@ pub(super) async fn settle(shared: &Arc<Shared>, id: TaskId) -> Result<(), RpcEr
             }
             Ok(())
         }
-        S::Running | S::WaitingInput if row.assignee.is_none() => by_its_parts(shared, &row).await,
+        S::Running | S::WaitingInput if row.assignee.is_none() => {
+            jobs::deal(shared, &row).await?;
+            by_its_parts(shared, &row).await
+        }
         S::Paused => {
             drop(held);
             run::end_live(shared, &row, "its task is to rest").await
@@ -110,7 +120,7 @@ async fn by_its_parts(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcErro
     if parts.all == 0 || parts.begun == 0 {
         return Ok(());
     }
-    if row.state == TaskState::Queued {
+    if matches!(row.state, TaskState::Queued | TaskState::Retrying) {
         return move_on(shared, row, Input::Begin, "one of its parts is begun").await;
     }
     if parts.over < parts.all {

@@ -271,7 +271,7 @@ fn end(step: &Step<'_>, ended: &RunEnded) -> Result<(), FoldError> {
 
 impl Step<'_> {
     /// The task at the root of the graph whose stream the event is in.
-    fn of_task(&self) -> Result<TaskId, FoldError> {
+    pub(super) fn of_task(&self) -> Result<TaskId, FoldError> {
         match self.event.stream {
             edgeplane_types::StreamName::Task(root) => Ok(root),
             other => Err(FoldError::WrongStream(other)),

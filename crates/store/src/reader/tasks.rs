@@ -9,10 +9,11 @@ use crate::{
     sqlite::{int, uint, word},
 };
 
-const TASKS: &str = "SELECT pos, id, root, parent, assignee, creator, title, state, version, attempts,
+pub(super) const TASKS: &str =
+    "SELECT pos, id, root, parent, assignee, creator, title, state, version, attempts,
     cancel_pos IS NOT NULL FROM task";
 
-const RUNS: &str = "SELECT pos, state, begun_pos, ended_pos FROM run";
+pub(super) const RUNS: &str = "SELECT pos, state, begun_pos, ended_pos FROM run";
 
 /// Most tasks that the search for a cycle looks at.
 const SEARCH_MAX: i64 = 1_000_000;
@@ -34,7 +35,7 @@ pub struct TaskFilter {
     pub concerns: Option<AgentId>,
 }
 
-fn task(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
+pub(super) fn task(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
     Ok(TaskRow {
         pos: uint(row, 0)?,
         id: TaskId::from_bytes(row.get(1)?),
@@ -60,13 +61,13 @@ fn edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
 }
 
 /// Where the facts of a run stand, and where it is.
-type Places = (i64, RunState, Option<i64>, Option<i64>);
+pub(super) type Places = (i64, RunState, Option<i64>, Option<i64>);
 
-fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
+pub(super) fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
     Ok((row.get(0)?, word(row, 1, RunState::from_word)?, row.get(2)?, row.get(3)?))
 }
 
-fn run(conn: &Connection, (pos, state, begun_pos, ended_pos): Places) -> rusqlite::Result<RunRow> {
+pub(super) fn run(conn: &Connection, (pos, state, begun_pos, ended_pos): Places) -> rusqlite::Result<RunRow> {
     let event = event_at(conn, pos)?;
     let started_at = event.ts;
     let Fact::RunStarted(started) = event.fact else { return Err(misplaced(&event.fact)) };

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CallEnd, Cause, ClosingReason, CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged,
-    DeliveryCreated, DeliveryFailed, InterruptRequested, ResourceDeleted, ResourcePut, RunBegun, RunEnded,
-    RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
-    TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated, ThreadRolledBack,
-    ThreadUpdated, ToldBy, TreeEvidence,
+    DeliveryCreated, DeliveryFailed, InterruptRequested, JobCreated, JobItemReported, ResourceDeleted,
+    ResourcePut, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested,
+    TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived,
+    ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -484,6 +484,13 @@ pub enum Fact {
     /// A run has ended.
     #[serde(rename = "run.ended")]
     RunEnded(RunEnded),
+
+    /// A task is a job.
+    #[serde(rename = "job.created")]
+    JobCreated(Box<JobCreated>),
+    /// Whoever holds an item of a job says what came of it.
+    #[serde(rename = "job_item.reported")]
+    JobItemReported(JobItemReported),
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]

@@ -124,6 +124,8 @@ names! {
     RunStarted => "run.started",
     RunBegun => "run.begun",
     RunEnded => "run.ended",
+    JobCreated => "job.created",
+    JobItemReported => "job_item.reported",
     MemoryPut => "memory.put",
     MemoryDeleted => "memory.deleted",
     ResourcePut => "resource.put",

@@ -39,13 +39,6 @@ later! {
     "runtime/subagent.resume" Write "Lets a subagent go on.";
     "runtime/subagent.close" Write "Ends a subagent.";
     "runtime/subagent.list" Read "Lists subagents.";
-    "runtime/job.create" Write "Makes a batch of items.";
-    "runtime/job.get" Read "Shows a job.";
-    "runtime/job.list" Read "Lists jobs.";
-    "runtime/job.cancel" Write "Cancels a job.";
-    "runtime/job_item.assign" Write "Gives an item of a job to an agent.";
-    "runtime/job_item.retry" Write "Tries an item of a job again.";
-    "runtime/job_item.report" Write "Reports what became of an item of a job.";
     "runtime/host.register" Write "Makes a machine known to a fleet.";
     "runtime/host.heartbeat" Write "Says that a machine lives.";
     "runtime/host.drain" Write "Lets a machine take nothing new.";

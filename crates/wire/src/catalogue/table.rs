@@ -329,6 +329,28 @@ catalogue! {
     "runtime/run.cancel" RunCancel(api::work::RunCancelParams) -> api::work::RunView,
         Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, StorageFull], "0.6";
 
+    /// Makes a job: items that are dealt out to agents, each to one that is idle.
+    "runtime/job.create" JobCreate(api::job::JobCreateParams) -> api::job::JobView,
+        Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, Conflict, StorageFull], "0.6";
+    /// Shows a job with a page of its items.
+    "runtime/job.get" JobGet(api::job::JobGetParams) -> api::job::JobDetail,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Lists jobs.
+    "runtime/job.list" JobList(api::job::JobListParams) -> api::job::JobListResult,
+        Read, Anyone, Read, Safe, [], "0.6";
+    /// Has a job ended: what is done stays done, what is worked on is told, what waits is never begun.
+    "runtime/job.cancel" JobCancel(api::job::JobCancelParams) -> api::job::JobView,
+        Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, StorageFull], "0.6";
+    /// Gives an item that waits to an agent.
+    "runtime/job_item.assign" JobItemAssign(api::job::JobItemAssignParams) -> api::job::JobItemView,
+        Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidState, StorageFull], "0.6";
+    /// Has an item tried again that failed.
+    "runtime/job_item.retry" JobItemRetry(api::job::JobItemRetryParams) -> api::job::JobItemView,
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, StorageFull], "0.6";
+    /// Says what came of an item, once.
+    "runtime/job_item.report" JobItemReport(api::job::JobItemReportParams) -> api::job::JobItemView,
+        Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";
+
     /// Lists schedules.
     "runtime/schedule.list" ScheduleList(api::schedule::ListParams) -> api::schedule::ListResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.2";

@@ -83,6 +83,11 @@ pub(super) fn checked_reason(reason: Option<&str>, otherwise: &str) -> Result<St
     Ok(crate::admission::shown_name(reason))
 }
 
+/// Refuses an output that is not there, or is another's.
+pub(super) fn check_output(session: &Session, id: edgeplane_types::OutputId) -> Result<(), RpcError> {
+    outputs::found(session, id).map(drop)
+}
+
 /// The agent that somebody means: the named one, or the caller itself.
 fn meant(session: &Session, named: Option<&str>) -> Result<AgentHandle, RpcError> {
     match (named, &session.caller.agent) {

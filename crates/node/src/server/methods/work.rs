@@ -2,6 +2,7 @@
 //!
 //! What changes goes through [`crate::work`]; everything that is shown is read from the record.
 
+pub(in crate::server) mod jobs;
 mod runs;
 mod view;
 

@@ -30,11 +30,11 @@ pub(super) fn view(session: &Session, id: TaskId) -> Result<TaskView, RpcError> 
     found.ok_or_else(|| none(id))
 }
 
-fn name_of(reader: &Reader, id: &AgentId) -> Result<String, ReadError> {
+pub(super) fn name_of(reader: &Reader, id: &AgentId) -> Result<String, ReadError> {
     Ok(reader.agent_by_id(id)?.map_or_else(|| id.to_string(), |agent| agent.name.to_string()))
 }
 
-fn creator(by: &Actor) -> SafeLabel {
+pub(super) fn creator(by: &Actor) -> SafeLabel {
     match by {
         Actor::Operator { name, user_id } | Actor::Service { name, user_id } => {
             user_id.clone().unwrap_or_else(|| name.clone())
@@ -170,7 +170,7 @@ pub(in crate::server) async fn list(
 }
 
 /// The agent whose tasks a caller sees alone; operators see all.
-fn mine(session: &Session) -> Result<Option<AgentId>, RpcError> {
+pub(super) fn mine(session: &Session) -> Result<Option<AgentId>, RpcError> {
     if session.caller.is_operator() {
         return Ok(None);
     }
