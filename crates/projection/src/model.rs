@@ -32,7 +32,7 @@ const REFS_MAX: usize = SHOWN_MAX;
 pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
-        "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" => true,
+        "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" | "job" | "job_item" => true,
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),

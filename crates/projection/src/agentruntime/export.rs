@@ -38,6 +38,8 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "schedule"
             | "task"
             | "run"
+            | "job"
+            | "job_item"
     )
 }
 

@@ -51,6 +51,7 @@ pub(crate) const JOB_CREATED: &str = "job.created";
 pub(crate) const JOB_PROGRESS: &str = "job.progress";
 pub(crate) const JOB_CANCELLED: &str = "job.cancelled";
 pub(crate) const JOB_ITEM_STARTED: &str = "job.item.started";
+pub(crate) const JOB_ITEM_COMPLETED: &str = "job.item.completed";
 pub(crate) const JOB_ITEM_FAILED: &str = "job.item.failed";
 pub(crate) const TASK_CREATED: &str = "task.created";
 pub(crate) const TASK_ACCEPTED: &str = "task.accepted";

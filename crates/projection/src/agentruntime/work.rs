@@ -56,6 +56,20 @@ impl Telling<'_> {
                 let draft = self.of_task(step, kind_of_edge(unlinked.kind), id);
                 draft.object("taskRelationship", edge).say(step, because_of(because));
             }
+            Fact::JobCreated(created) => {
+                let job = Object::new()
+                    .put("jobId", &id)
+                    .put("items", &created.items)
+                    .maybe("parallelism", created.parallelism);
+                self.of_task(step, names::JOB_CREATED, id).object("job", job).say(step, because_of(because));
+            }
+            Fact::JobItemReported(reported) => {
+                let item = Object::new().put("jobItemId", &id).put("status", "reported");
+                let draft = self.of_run(step, names::JOB_ITEM_COMPLETED, (id, reported.run_id));
+                let draft =
+                    draft.object("jobItem", item).output(&reported.result_digest, reported.result_bytes);
+                draft.say(step, because_of(because));
+            }
             Fact::RunStarted(_) | Fact::RunBegun(_) | Fact::RunEnded(_) => self.attempt(step, id),
             _ => {}
         }

@@ -47,6 +47,8 @@ impl Fact {
             Self::RunStarted(started) => Some(started.task_id),
             Self::RunBegun(begun) => Some(begun.task_id),
             Self::RunEnded(ended) => Some(ended.task_id),
+            Self::JobCreated(created) => Some(created.task_id),
+            Self::JobItemReported(reported) => Some(reported.task_id),
             _ => None,
         }
     }

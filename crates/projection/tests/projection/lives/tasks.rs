@@ -4,8 +4,8 @@ use edgeplane_types::{
     AgentId, Authority, EdgeKind, Fact, Priority, RunId, RunLimits, RunState, StreamName, TaskId, TaskState,
     Visibility,
     fact::{
-        Actor, RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
-        TaskPlan, TaskProgressed, TaskUnlinked, TaskUpdated,
+        Actor, JobItemReported, RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked,
+        TaskMoved, TaskPlan, TaskProgressed, TaskUnlinked, TaskUpdated,
     },
 };
 
@@ -177,6 +177,12 @@ impl World {
             self.add_of_task(which, actor, Fact::RunStarted(started));
             return self.move_to(which, TaskState::Preparing, Some(run_id));
         };
+        if self.chance.one_in(8) {
+            let (result_digest, result_bytes) = self.body();
+            let output_id = None;
+            let reported = JobItemReported { task_id, run_id, result_digest, result_bytes, output_id };
+            return self.add_of_task(which, actor, Fact::JobItemReported(reported));
+        }
         if self.chance.one_in(2) {
             return self.add_of_task(which, actor, Fact::RunBegun(RunBegun { run_id, task_id, epoch: None }));
         }
