@@ -266,6 +266,26 @@ fn agents_make_jobs_for_others_and_decide_about_their_own() {
     node.verify();
 }
 
+/// Proves JOB-002, JOB-005.
+#[test]
+fn job_of_ten_thousand_items_is_made_and_ended_at_once_and_none_is_larger() {
+    let node = Node::start();
+    let items: Vec<_> = (0..10_000).map(|n| json!({ "input": n })).collect();
+    let params = json!({ "title": "J", "items": items, "capability": "nobody-has-it" });
+    let made = call(&node, "runtime/job.create", params.clone());
+    assert_eq!((&made["items"], &made["counts"]["pending"]), (&json!(10_000), &json!(10_000)));
+    let mut more = params;
+    more["items"].as_array_mut().unwrap().push(json!({ "input": "one more" }));
+    assert_eq!(refused(&node, "runtime/job.create", more.clone()), "invalid_params");
+    more["items"] = json!([{ "input": "x".repeat(900_000) }]);
+    more["objective"] = json!("{item}".repeat(40));
+    assert_eq!(refused(&node, "runtime/job.create", more), "invalid_params");
+    let id: TaskId = serde_json::from_value(made["job_id"].clone()).unwrap();
+    call(&node, "runtime/job.cancel", json!({ "job_id": id }));
+    assert_eq!(wait_for(&node, id, JobState::Cancelled).counts.failed, 10_000);
+    node.verify();
+}
+
 /// Points of a job's life at which a daemon dies: the first two while it is made.
 const POINTS: [&str; 7] =
     ["job.before", "job.after", "deal.before", "deal.after", "run.saying", "task.before", "task.after"];

@@ -5,17 +5,23 @@
 
 use std::sync::Arc;
 
-use edgeplane_lifecycle::task::{End, Input};
+use edgeplane_lifecycle::task::{self as machine, End, Input};
 use edgeplane_store::TaskRow;
-use edgeplane_types::{Fact, TaskId, TaskState, fact::TaskCancelRequested};
+use edgeplane_types::{
+    ErrorName, Fact, StreamName, TaskId, TaskState,
+    fact::{TaskCancelRequested, TaskMoved},
+};
 use edgeplane_wire::rpc::RpcError;
 
 use super::{
     admit,
-    change::{Change, apply},
+    change::{Change, apply, concern},
     jobs, run,
 };
-use crate::{record::Origin, shared::Shared};
+use crate::{
+    record::{Draft, Origin, refused},
+    shared::Shared,
+};
 
 /// By which rule tasks move by themselves.
 pub(super) const RULE: &str = "tasks";
@@ -149,15 +155,49 @@ async fn by_its_parts(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcErro
     move_on(shared, row, Input::Ended(End::Done { accepted }), why).await
 }
 
-/// Has the parts of a task that is being ended ended too.
+/// Parts that are ended in one commit.
+const AT_ONCE: usize = 1_000;
+
+/// Has the parts of a task that is being ended ended too. Those on which nothing works are cancelled at once.
 async fn cancel_parts(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcError> {
     let parts = shared.record.look_up(|reader| reader.task_parts(&row.id))?;
-    for part in parts.iter().filter(|part| !part.state.is_over() && part.state != TaskState::Cancelling) {
-        let reason = format!("task {}, of which it is a part, is cancelled", row.id);
-        let asked = TaskCancelRequested { task_id: part.id, reason: reason.clone() };
-        let facts = vec![Fact::TaskCancelRequested(asked)];
-        let change = Change { input: Some(Input::Cancel), facts, reason, by_run: None };
-        apply(shared, part, change, &Origin::node(RULE)).await?;
+    let open: Vec<TaskRow> = parts
+        .into_iter()
+        .filter(|part| !part.state.is_over() && part.state != TaskState::Cancelling)
+        .collect();
+    let reason = format!("task {}, of which it is a part, is cancelled", row.id);
+    for some in open.chunks(AT_ONCE) {
+        let mut draft = Draft::default();
+        for part in some {
+            cancel_part(shared, &mut draft, part, &reason)?;
+        }
+        shared.failpoint("task.before");
+        shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        shared.failpoint("task.after");
+        for part in some {
+            concern(shared, part)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds to a draft that a part is to end, and that it has if nothing works on it or on a part of it.
+fn cancel_part(shared: &Shared, draft: &mut Draft, part: &TaskRow, reason: &str) -> Result<(), RpcError> {
+    let (task_id, stream, origin) = (part.id, StreamName::Task(part.root), Origin::node(RULE));
+    let is_idle = shared.record.look_up(|reader| {
+        Ok(reader.live_run(&task_id)?.is_none() && reader.task_tally(&task_id)?.all == 0)
+    })?;
+    let asked = TaskCancelRequested { task_id, reason: reason.to_owned() };
+    shared.record.add(draft, stream, &origin, Fact::TaskCancelRequested(asked));
+    let inputs: &[Input] = if is_idle { &[Input::Cancel, Input::Gone] } else { &[Input::Cancel] };
+    let mut from = part.state;
+    for input in inputs {
+        let to = machine::step(from, *input)
+            .map_err(|error| RpcError::new(ErrorName::InvalidState, format!("task {task_id}: {error}")))?
+            .state;
+        let moved = TaskMoved { task_id, from, to, reason: reason.to_owned(), run_id: None };
+        shared.record.add(draft, stream, &origin, Fact::TaskMoved(moved));
+        from = to;
     }
     Ok(())
 }
