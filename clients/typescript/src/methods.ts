@@ -2034,6 +2034,123 @@ export class Resource extends Group {
   }
 }
 
+/** `capability/invocation.*` */
+export class CapabilityInvocation extends Group {
+  /**
+   * Shows a call and what came of it.
+   *
+   * `capability/invocation.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.InvocationParams, options?: Options): Promise<t.InvocationView> {
+    return this.call("capability/invocation.get", params, "safe", options);
+  }
+
+  /**
+   * Waits until a call is over.
+   *
+   * `capability/invocation.await`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  await(params: t.AwaitInvocationParams, options?: Options): Promise<t.InvocationView> {
+    return this.call("capability/invocation.await", params, "safe", options);
+  }
+
+  /**
+   * Takes a call back; what its server did until then is not undone.
+   *
+   * `capability/invocation.cancel`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found.
+   */
+  cancel(params: t.InvocationParams, options?: Options): Promise<t.InvocationView> {
+    return this.call("capability/invocation.cancel", params, "same", options);
+  }
+}
+
+/** `capability/permission.*` */
+export class CapabilityPermission extends Group {
+  /**
+   * Tells what holds for a call, without making it.
+   *
+   * `capability/permission.evaluate`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, unavailable.
+   */
+  evaluate(params: t.CapabilityParams, options?: Options): Promise<t.PermissionView> {
+    return this.call("capability/permission.evaluate", params, "safe", options);
+  }
+
+  /**
+   * Decides about a call that waits for leave.
+   *
+   * `capability/permission.resolve`: writes; a token needs: `approve`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_state, conflict, storage_full.
+   */
+  resolve(params: t.ResolvePermissionParams, options?: Options): Promise<t.InvocationView> {
+    return this.call("capability/permission.resolve", params, "same", options);
+  }
+}
+
+/** `capability/*` */
+export class Capability extends Group {
+  readonly invocation: CapabilityInvocation;
+  readonly permission: CapabilityPermission;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.invocation = new CapabilityInvocation(caller);
+    this.permission = new CapabilityPermission(caller);
+  }
+
+  /**
+   * Lists what connectors offer, with what holds for each for whoever asks.
+   *
+   * `capability/list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.ListCapabilitiesParams = {}, options?: Options): Promise<t.CapabilitiesResult> {
+    return this.call("capability/list", params, "safe", options);
+  }
+
+  /**
+   * Shows a capability with its schemas.
+   *
+   * `capability/get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, unavailable.
+   */
+  get(params: t.CapabilityParams, options?: Options): Promise<t.CapabilityView> {
+    return this.call("capability/get", params, "safe", options);
+  }
+
+  /**
+   * Finds capabilities by words.
+   *
+   * `capability/search`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * invalid_params.
+   */
+  search(params: t.SearchCapabilitiesParams, options?: Options): Promise<t.CapabilitiesResult> {
+    return this.call("capability/search", params, "safe", options);
+  }
+
+  /**
+   * Calls a capability: leave first, then the intent, then the act, then what came of it.
+   *
+   * `capability/invoke`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, policy_blocked, version_conflict, too_large, unavailable, storage_full.
+   */
+  invoke(params: t.InvokeParams, options?: Options): Promise<t.InvocationView> {
+    return this.call("capability/invoke", params, "again", options);
+  }
+}
+
 /** `observe/trace.*` */
 export class ObserveTrace extends Group {
   /**
@@ -2179,6 +2296,7 @@ export class Catalogue {
   readonly stream: Stream;
   readonly inference: Inference;
   readonly resource: Resource;
+  readonly capability: Capability;
   readonly observe: Observe;
   readonly evidence: Evidence;
 
@@ -2192,6 +2310,7 @@ export class Catalogue {
     this.stream = new Stream(caller);
     this.inference = new Inference(caller);
     this.resource = new Resource(caller);
+    this.capability = new Capability(caller);
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
   }

@@ -623,6 +623,14 @@ export interface AuthorityView {
   decidedBy: string;
 }
 
+/** Waits for an invocation. */
+export interface AwaitInvocationParams {
+  /** Which. */
+  invocation_id: InvocationId;
+  /** How long at most, in milliseconds; then it is shown as it is. */
+  timeout_ms: number;
+}
+
 /** One for whom a sender says that it speaks. */
 export interface BehalfParam {
   /** For whom. */
@@ -706,7 +714,82 @@ export interface CancelResult {
   cancelled: boolean;
 }
 
+/** Capabilities. */
+export interface CapabilitiesResult {
+  /** By name. Those that whoever asks may not call are left out for an agent. */
+  items: Array<CapabilityView>;
+  /** How it stands with the connectors that were asked. */
+  connectors: Array<ConnectorStanding>;
+  /** What to give as `cursor` for those after; nothing if there are none. */
+  next_cursor?: string | null;
+}
+
+/** What is behind a capability. */
+export interface CapabilityBacking {
+  /** The connector that offers it. */
+  connector: AgentName;
+  /** What the connector's server calls it, letter for letter. */
+  native_id: string;
+}
+
+/** What a capability does at most. */
+export interface CapabilityEffect {
+  /** What it may do. */
+  class: EffectClass;
+  /** Whether somebody vouches for that; else the worst is taken. */
+  vouched: boolean;
+  /** Whether what it does can be undone. */
+  reversible: boolean;
+}
+
 export type CapabilityId = string;
+
+/** What a capability is. */
+export type CapabilityKind =
+  /** Something that is called. */
+  | "tool"
+  /** Something that is read. */
+  | "resource"
+  /** A text with places to fill. */
+  | "prompt";
+
+/** Names a capability. */
+export interface CapabilityParams {
+  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`. */
+  capability: string;
+}
+
+/** A capability. */
+export interface CapabilityView {
+  /** Its id: the same as long as its connector and its native name are. */
+  capability_id: CapabilityId;
+  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`. */
+  name: string;
+  /** What it is. */
+  kind: CapabilityKind;
+  /** What it does at most. */
+  effect: CapabilityEffect;
+  /** Calls of it run beside each other: `parallel`. */
+  concurrency: string;
+  /** What holds for a call by whoever asks. */
+  policy: PermissionView;
+  /** How long a call may take, in milliseconds. */
+  timeout_ms: number;
+  /** What is behind it. */
+  backing: CapabilityBacking;
+  /** Changes whenever its server says something else of it. */
+  digest: string;
+  /** What it is called, as its server says: for people, never for a decision. */
+  title?: string | null;
+  /** What it is for, as its server says. */
+  description?: string | null;
+  /** What a call is given, as a JSON Schema; left out in lists. */
+  input_schema?: Json;
+  /** What a call gives, as a JSON Schema, if its server says. */
+  output_schema?: Json;
+  /** What its server claims of it. Not to be believed. */
+  annotations?: Json;
+}
 
 /** What a machine has. */
 export interface CapacityView {
@@ -850,6 +933,20 @@ export interface Choice {
   value: SafeLabel;
   /** What a person reads. */
   label: string;
+}
+
+/** How it stands with a connector. */
+export interface ConnectorStanding {
+  /** Which. */
+  connector: AgentName;
+  /** Whether its server answers. */
+  available: boolean;
+  /** Which version of the protocol it speaks. */
+  protocol?: string | null;
+  /** Why it does not answer. */
+  failure?: string | null;
+  /** What its server lists and is not offered, and why. */
+  left_out?: Array<string>;
 }
 
 /** Where content was found that somebody submits: never who speaks. */
@@ -1192,6 +1289,19 @@ export type Effect =
   | "applied"
   /** It may have. */
   | "unknown";
+
+/** What a call may do at most. */
+export type EffectClass =
+  /** Nothing: it computes. */
+  | "none"
+  /** It looks at something. */
+  | "read"
+  /** It changes something, and what it changed can be found. */
+  | "write"
+  /** It reaches beyond this machine. What nobody vouches for is taken to. */
+  | "external"
+  /** What it does cannot be undone. */
+  | "destructive";
 
 /** Nothing to say. */
 export type Empty = Record<string, never>;
@@ -1876,6 +1986,90 @@ export interface InterruptView {
 
 export type InvocationId = string;
 
+/** Names an invocation. */
+export interface InvocationParams {
+  /** Which. */
+  invocation_id: InvocationId;
+}
+
+/** Where an invocation is. */
+export type InvocationState =
+  /** It waits for leave. */
+  | "waiting"
+  /** It is being made. */
+  | "running"
+  /** It was made, and the server says that it went well. */
+  | "succeeded"
+  /** It was not made, or the server says that it went wrong. */
+  | "failed"
+  /** Leave was refused, or nobody gave it in time. */
+  | "denied"
+  /** It was taken back. What the server did until then cannot be known. */
+  | "cancelled"
+  /** Whether it was made, or what came of it, cannot be known. */
+  | "outcome_unknown";
+
+/** A call of a capability. */
+export interface InvocationView {
+  /** Its id. */
+  invocation_id: InvocationId;
+  /** Where it is. */
+  status: InvocationState;
+  /** What is called. */
+  capability_id: CapabilityId;
+  /** Its name. */
+  name: string;
+  /** What is behind it. */
+  backing: CapabilityBacking;
+  /** The digest of what is called. */
+  capability_digest: string;
+  /** SHA-256 of exactly what it is given. */
+  input_digest: string;
+  /** What held for it. */
+  permission: Permission;
+  /** The rule that says so. */
+  rule: SafeLabel;
+  /** When it was asked for. */
+  asked_at: Timestamp;
+  /** By whom. */
+  by: string;
+  /** What it is given; what looks like a secret is masked. */
+  input?: Json;
+  /** The action by which a person is asked. */
+  action_id?: ActionId | null;
+  /** What the server answered, as it came. */
+  output?: Json;
+  /** SHA-256 of that. */
+  output_digest?: string | null;
+  /** Its size in bytes. */
+  output_bytes?: number;
+  /** Why it ended so. */
+  reason?: string | null;
+  /** When it ended. */
+  ended_at?: Timestamp | null;
+}
+
+/** How a call is waited for. */
+export type InvokeMode =
+  /** Until it is over, or waits for leave. */
+  | "await"
+  /** Not at all: the answer says what it is called. */
+  | "async";
+
+/** Calls a capability. */
+export interface InvokeParams {
+  /** Its id or its name. */
+  capability: string;
+  /** The digest of what was looked at; it is not called if it is another one by now. */
+  digest?: string | null;
+  /** What it is given: an object. */
+  input?: Json;
+  /** How it is waited for. */
+  mode?: InvokeMode;
+  /** How long it may take, in milliseconds; at most what its connector says. */
+  timeout_ms?: number | null;
+}
+
 export type ItemId = string;
 
 /** Lists the items of a turn or a thread. */
@@ -2235,6 +2429,18 @@ export interface LimitView {
   in_force?: number | null;
   /** Where it stands. */
   path?: string | null;
+}
+
+/** Which capabilities to list. */
+export interface ListCapabilitiesParams {
+  /** Only those of this connector. */
+  connector?: AgentName | null;
+  /** Only those of this kind. */
+  kind?: CapabilityKind | null;
+  /** Most capabilities, at most 500; 100 if not given. */
+  limit?: number | null;
+  /** Where a former list ended. */
+  cursor?: string | null;
 }
 
 /** Which hosts to list. */
@@ -2993,6 +3199,25 @@ export interface PathStretch {
   ms: number;
 }
 
+/** What holds for a call. */
+export type Permission =
+  /** It is made. */
+  | "allow"
+  /** A person is asked first. */
+  | "ask"
+  /** It is refused. */
+  | "deny";
+
+/** What holds for a call by whoever asks. */
+export interface PermissionView {
+  /** Whether it is made, asked about or refused. */
+  decision: Permission;
+  /** The rule that says so. */
+  rule: SafeLabel;
+  /** Why, for people. */
+  reason: string;
+}
+
 /** Where an agent is in its life, as the node observes it. */
 export type Phase =
   /** Known by manifest, never started. */
@@ -3033,7 +3258,9 @@ export type PolicyAction =
   /** Decide a pending action of it. */
   | "approve"
   /** Have the node run a command inside it. */
-  | "run";
+  | "run"
+  /** Have the node call a capability for it. */
+  | "invoke";
 
 /** A file of rules. */
 export interface PolicyFile {
@@ -3579,6 +3806,16 @@ export interface ResizeParams {
   rows: number;
 }
 
+/** Decides about an invocation that waits for leave. */
+export interface ResolvePermissionParams {
+  /** Which. */
+  invocation_id: InvocationId;
+  /** The digest of the action that was looked at. */
+  digest: string;
+  /** What is decided. */
+  verdict: Verdict;
+}
+
 /** Whose versions to list. */
 export interface ResourceHistoryParams {
   /** Which. */
@@ -4009,6 +4246,16 @@ export type Scope =
   | "approve"
   /** Speak for users: what is done then, both must be allowed to do. */
   | "delegate";
+
+/** What to look for. */
+export interface SearchCapabilitiesParams {
+  /** Words that its name, title or description holds, all of them. */
+  query: string;
+  /** Only those of this kind. */
+  kind?: CapabilityKind | null;
+  /** Most capabilities, at most 500; 100 if not given. */
+  limit?: number | null;
+}
 
 /** Which part of a request's way a span is. */
 export type Segment =

@@ -117,6 +117,7 @@ pub(crate) enum Command {
     Policy(command::policy::PolicyArgs),
     Process(command::process::ProcessArgs),
     Resource(command::resource::ResourceArgs),
+    Capability(command::capability::CapabilityArgs),
     Inference(command::inference::InferenceArgs),
     Projection(command::projection::ProjectionArgs),
     Adapter(command::adapter::AdapterArgs),

@@ -9,6 +9,7 @@ pub(crate) mod apply;
 pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
+pub(crate) mod capability;
 pub(crate) mod completion;
 pub(crate) mod content;
 pub(crate) mod daemon;
@@ -115,6 +116,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Ask(args) => ask::run(*args, context),
         Command::Publish(args) => spread::publish(*args, context),
         Command::Broadcast(args) => spread::broadcast(*args, context),
+        Command::Capability(args) => capability::run(&args, context),
         Command::Inference(args) => inference::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Message(args) => message::run(*args, context),

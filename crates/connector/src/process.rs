@@ -11,7 +11,10 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::ffi::OsStrExt as _,
     },
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -33,8 +36,14 @@ use crate::{
     limits::{STDERR_LINE_BYTES_MAX, STDERR_LINES_MAX},
 };
 
-/// The variable that marks everything a server's program starts.
+/// The variable that marks everything a server's program starts, the same for each start of it.
 pub const MARK: &str = "EDGEPLANE_CONNECTOR";
+
+/// The variable that marks what one start of it started: while an old one ends, a new one may run already.
+const RUN: &str = "EDGEPLANE_CONNECTOR_RUN";
+
+/// How many programs this process has started.
+static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// How often the kernel is asked who carries a mark, while those who do are ended: they may start others meanwhile.
 const ROUNDS_MAX: usize = 16;
@@ -46,7 +55,7 @@ const STDERR_BUFFER_BYTES: usize = 8 << 10;
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: u32,
-    mark: String,
+    run: String,
     /// Whether its number may mean somebody else by now.
     reaped: Arc<Mutex<bool>>,
     ended: watch::Receiver<Option<ExitStatus>>,
@@ -98,12 +107,15 @@ impl Process {
         let (started, starting) = oneshot::channel();
         let (ended, ending) = watch::channel(None);
         let program = program.clone();
-        let mark = program.mark.clone();
+        let run = format!("{}.{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let of_keeper = run.clone();
         let reaped = Arc::new(Mutex::new(false));
         let reaping = Arc::clone(&reaped);
         let keeper = thread::Builder::new().name("connector".to_owned());
         keeper
-            .spawn(move || keep(&program, [its_in, its_out, its_err], started, (&reaping, &ended)))
+            .spawn(move || {
+                keep((&program, &of_keeper), [its_in, its_out, its_err], started, (&reaping, &ended))
+            })
             .map_err(|error| start_failure(&error))?;
         let begun = starting.await.map_err(|_gone| Failure::Start("its keeper is gone".to_owned()))?;
         let pid = begun.map_err(Failure::Start)?;
@@ -112,7 +124,7 @@ impl Process {
         let errors = pipe::Receiver::from_owned_fd(errors).map_err(|error| start_failure(&error))?;
         let tail = Tail::default();
         drop(tokio::spawn(read_errors(errors, tail.clone())));
-        Ok((Self { pid, mark, reaped, ended: ending, tail }, Streams { input, output }))
+        Ok((Self { pid, run, reaped, ended: ending, tail }, Streams { input, output }))
     }
 
     pub(crate) fn tail(&self) -> &Tail {
@@ -148,8 +160,8 @@ impl Process {
 
     /// Ends what it started and left behind.
     async fn end_rest(&self) {
-        let mark = self.mark.clone();
-        drop(tokio::task::spawn_blocking(move || end_marked(&mark)).await);
+        let entry = format!("{RUN}={}", self.run);
+        drop(tokio::task::spawn_blocking(move || end_all(&entry)).await);
     }
 
     fn signal(&self, signal: Signal) {
@@ -169,7 +181,10 @@ impl Drop for Process {
 
 /// Ends every process that was started with this mark, and says how many were found.
 pub fn end_marked(mark: &str) -> usize {
-    let entry = format!("{MARK}={mark}");
+    end_all(&format!("{MARK}={mark}"))
+}
+
+fn end_all(entry: &str) -> usize {
     let mut count = 0;
     for _ in 0..ROUNDS_MAX {
         let found = proc::find_marked(entry.as_bytes()).unwrap_or_default();
@@ -201,12 +216,12 @@ fn start_failure(error: &io::Error) -> Failure {
 /// Starts the program, waits for its end and tells it. The thread lives as long as the program: the kernel ends the
 /// program if the thread is gone, and it is gone before only if the daemon is.
 fn keep(
-    program: &Program,
+    (program, run): (&Program, &str),
     streams: [OwnedFd; 3],
     started: oneshot::Sender<Result<u32, String>>,
     (reaped, ended): (&Mutex<bool>, &watch::Sender<Option<ExitStatus>>),
 ) {
-    let spawned = match start(program, &streams) {
+    let spawned = match start(program, run, &streams) {
         Ok(spawned) => spawned,
         Err(why) => return drop(started.send(Err(why))),
     };
@@ -225,13 +240,14 @@ fn keep(
     ended.send_modify(|ended| *ended = Some(status));
 }
 
-fn start(program: &Program, streams: &[OwnedFd; 3]) -> Result<Spawned, String> {
+fn start(program: &Program, run: &str, streams: &[OwnedFd; 3]) -> Result<Spawned, String> {
     let zero = |_zero| "a word of it holds a zero byte".to_owned();
     let words = program.command.iter().map(|word| CString::new(word.as_bytes()));
     let argv = words.collect::<Result<Vec<_>, _>>().map_err(zero)?;
     let name = program.command.first().ok_or("it names no program")?;
-    let mark = (MARK.to_owned(), program.mark.clone());
-    let variables = program.environment.iter().filter(|(name, _)| name != MARK).chain([&mark]);
+    let marks = [(MARK.to_owned(), program.mark.clone()), (RUN.to_owned(), run.to_owned())];
+    let given = program.environment.iter().filter(|(name, _)| name != MARK && name != RUN);
+    let variables = given.chain(&marks);
     let envp = variables
         .map(|(name, value)| CString::new(format!("{name}={value}")))
         .collect::<Result<Vec<_>, _>>()

@@ -213,6 +213,17 @@ async fn server_that_refuses_to_end_is_ended_with_what_it_started() {
     bench.nothing_is_left().await;
 }
 
+/// Proves CAP-010.
+#[tokio::test(flavor = "multi_thread")]
+async fn ending_one_start_of_a_program_leaves_another() {
+    let bench = Bench::new("plain");
+    let (old, new) = (bench.open().await, bench.open().await);
+    old.close().await;
+    assert!(new.inventory().await.is_ok());
+    new.close().await;
+    bench.nothing_is_left().await;
+}
+
 /// Proves CAP-014.
 #[tokio::test(flavor = "multi_thread")]
 async fn program_that_does_not_stay_is_told_of_with_its_last_words() {

@@ -6,6 +6,8 @@
 //! socket; that it is refused over HTTP is shown besides. See [`ways`].
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
+#[path = "catalogue/capabilities.rs"]
+mod capabilities;
 #[path = "catalogue/conversation.rs"]
 mod conversation;
 #[path = "catalogue/core.rs"]
@@ -307,6 +309,7 @@ fn all() -> Vec<Case> {
         work::cases(),
         jobs::cases(),
         resources::cases(),
+        capabilities::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -441,6 +444,12 @@ fn traces_and_evidence_do_what_their_rows_say() {
 #[test]
 fn resources_do_what_their_rows_say() {
     check_all(&resources::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn capabilities_do_what_their_rows_say() {
+    check_all(&capabilities::cases());
 }
 
 /// Proves CALL-021, CALL-060.

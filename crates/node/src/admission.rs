@@ -159,6 +159,7 @@ pub(crate) fn admit(
         authority: wanted,
         hops: led.hops,
         topic: saying.topic.as_ref(),
+        capability: None,
         bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
     };
     if led.hops > HOPS_MAX {

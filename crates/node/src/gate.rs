@@ -39,6 +39,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) authority: Authority,
     pub(crate) hops: u32,
     pub(crate) topic: Option<&'a SafeLabel>,
+    /// What is called, as `CONNECTOR/NAME`.
+    pub(crate) capability: Option<&'a str>,
     pub(crate) bytes: u64,
 }
 
@@ -54,6 +56,7 @@ impl<'a> Asked<'a> {
             authority: caller.authority(),
             hops: 0,
             topic: None,
+            capability: None,
             bytes: 0,
         }
     }
@@ -98,18 +101,7 @@ impl Gate {
     /// # Errors
     /// `policy_blocked` or `rate_limited`, with the rule's name.
     pub(crate) fn decide(&self, shared: &Arc<Shared>, asked: &Asked<'_>) -> Result<Granted, RpcError> {
-        let (target, sender) = (asked.target.profile(), sender_profile(shared, asked.caller));
-        let request = request(asked, &target, sender.as_deref());
-        let layers = AgentLayers {
-            target: target.rules.as_deref(),
-            sender: sender.as_ref().and_then(|sender| sender.rules.as_deref()),
-        };
-        let in_force = self.in_force();
-        let decision = {
-            let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
-            decisions.decide(&in_force.rules, &request, layers)
-        };
-        let outcome = match decision {
+        let outcome = match self.would(shared, asked) {
             Decision::Permit(permit) => self.counted(shared, asked, permit),
             Decision::Refuse(refusal) => Err((refusal, None)),
         };
@@ -126,6 +118,19 @@ impl Gate {
                 asked.caller.principal, asked.target.name
             ))
         })
+    }
+
+    /// What would be decided, without counting it or noting a refusal.
+    pub(crate) fn would(&self, shared: &Shared, asked: &Asked<'_>) -> Decision {
+        let (target, sender) = (asked.target.profile(), sender_profile(shared, asked.caller));
+        let request = request(asked, &target, sender.as_deref());
+        let layers = AgentLayers {
+            target: target.rules.as_deref(),
+            sender: sender.as_ref().and_then(|sender| sender.rules.as_deref()),
+        };
+        let in_force = self.in_force();
+        let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        decisions.decide(&in_force.rules, &request, layers)
     }
 
     /// A refusal comes with the time after which the rate lets one pass again.
@@ -230,6 +235,7 @@ fn request(asked: &Asked<'_>, target: &Profile, sender: Option<&Profile>) -> Req
         assurance: caller.assurance,
         hops: asked.hops,
         topic: asked.topic.cloned(),
+        capability: asked.capability.map(str::to_owned),
         user: caller.user_id().cloned(),
     };
     Request { class, bytes: asked.bytes }

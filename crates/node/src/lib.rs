@@ -9,6 +9,7 @@ mod admission;
 mod agent;
 mod artifact;
 mod caller;
+mod capabilities;
 mod checks;
 mod commands;
 mod evidence;

@@ -190,6 +190,7 @@ impl Node {
         }
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::work::keep(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(crate::capabilities::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -340,6 +341,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         tasks: TaskTracker::new(),
         overrides: Overrides::default(),
         resources: Resources::default(),
+        capabilities: crate::capabilities::Capabilities::default(),
         observer: config.observer.clone(),
         registry: RwLock::new(Registry::default()),
         projections: Arc::new(Projections::new(state)),

@@ -89,6 +89,7 @@ fn request(index: usize) -> Result<Request, Box<dyn Error>> {
         assurance: Assurance::Open,
         hops: 1,
         topic: None,
+        capability: None,
         user: None,
     };
     Ok(Request { class, bytes: 512 })

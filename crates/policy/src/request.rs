@@ -100,6 +100,8 @@ pub struct Class {
     pub hops: u32,
     /// The topic it is published on.
     pub topic: Option<SafeLabel>,
+    /// What is called, as `CONNECTOR/NAME`.
+    pub capability: Option<String>,
     /// For whom the subject speaks, by a grant to delegate.
     pub user: Option<SafeLabel>,
 }
@@ -123,6 +125,7 @@ impl fmt::Display for Class {
             PolicyAction::Supervise => "supervise",
             PolicyAction::Approve => "decide for",
             PolicyAction::Run => "run commands in",
+            PolicyAction::Invoke => "call capabilities for",
         };
         write!(f, "{} {} to {verb} agent {target}", subject.kind.as_str(), subject.name)?;
         match self.action {
@@ -132,6 +135,10 @@ impl fmt::Display for Class {
             | PolicyAction::Supervise
             | PolicyAction::Approve
             | PolicyAction::Run => Ok(()),
+            PolicyAction::Invoke => match &self.capability {
+                Some(capability) => write!(f, ": `{capability}`"),
+                None => Ok(()),
+            },
         }
     }
 }

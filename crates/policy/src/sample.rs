@@ -46,6 +46,7 @@ pub(crate) fn class(kind: SubjectKind, channel: Channel) -> Class {
         assurance: Assurance::Open,
         hops: 1,
         topic: None,
+        capability: None,
         user: None,
     }
 }

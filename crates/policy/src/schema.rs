@@ -198,8 +198,14 @@ fn context(class: &Class) -> Result<Context, QueryError> {
         ("hops", Value::new_long(i64::from(class.hops))),
     ];
     let topic = class.topic.as_ref().map(|topic| ("topic", text(topic.as_str())));
+    let capability = class.capability.as_ref().map(|name| ("capability", text(name)));
     let user = class.user.as_ref().map(|user| ("user", text(user.as_str())));
-    let pairs = pairs.into_iter().chain(topic).chain(user).map(|(name, value)| (name.to_owned(), value));
+    let pairs = pairs
+        .into_iter()
+        .chain(topic)
+        .chain(capability)
+        .chain(user)
+        .map(|(name, value)| (name.to_owned(), value));
     Context::from_pairs(pairs).map_err(|error| QueryError::Context(Box::new(error)))
 }
 

@@ -120,6 +120,7 @@ fn class() -> impl Strategy<Value = Class> {
             assurance,
             hops,
             topic: topic.map(|topic| topic.parse().unwrap()),
+            capability: None,
             user: topic.map(|user| user.parse().unwrap()),
         },
     )

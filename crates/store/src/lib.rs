@@ -46,10 +46,10 @@ pub use reader::{
 };
 pub use row::{
     ActionRow, AgentFilter, AgentRow, BusyRow, CallRow, CommandInputRow, CommandRow, CommandStory,
-    DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, JobItemRow, JobReportRow, JobRow,
-    JobTally, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow,
-    OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow, RunRow,
-    ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory, TaskTally,
-    ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow,
+    JobReportRow, JobRow, JobTally, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence,
+    OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow,
+    RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory,
+    TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -9,6 +9,7 @@ mod calls;
 mod commands;
 mod deliveries;
 mod epochs;
+mod invocations;
 mod jobs;
 mod keys;
 mod memory;
@@ -29,8 +30,8 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, InputId, MessageId, OverrideId, ProcessId, RunId,
-    SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
+    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, InputId, InvocationId, MessageId, OverrideId,
+    ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -71,6 +72,8 @@ pub enum Model {
     Deliveries,
     /// Configuration and administrative state with its versions.
     Resources,
+    /// Calls of capabilities.
+    Invocations,
     /// Where each trace begins and is handed on.
     Traces,
     /// Keys that calls were made under.
@@ -83,7 +86,7 @@ pub enum Model {
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -100,6 +103,7 @@ impl Model {
         Self::Threads,
         Self::Deliveries,
         Self::Resources,
+        Self::Invocations,
         Self::Traces,
         Self::Calls,
         Self::Tasks,
@@ -126,6 +130,7 @@ impl Model {
             Self::Threads => "threads",
             Self::Deliveries => "deliveries",
             Self::Resources => "resources",
+            Self::Invocations => "invocations",
             Self::Traces => "traces",
             Self::Calls => "calls",
             Self::Tasks => "tasks",
@@ -151,6 +156,7 @@ impl Model {
             Self::Threads => &threads::DEFINITION,
             Self::Deliveries => &deliveries::DEFINITION,
             Self::Resources => &resources::DEFINITION,
+            Self::Invocations => &invocations::DEFINITION,
             Self::Traces => &traces::DEFINITION,
             Self::Calls => &calls::DEFINITION,
             Self::Tasks => &tasks::DEFINITION,
@@ -255,6 +261,12 @@ pub enum FoldError {
     /// There is no such run that lives.
     #[error("run {0} does not live")]
     NoRun(RunId),
+    /// There is an invocation with this id already.
+    #[error("invocation {0} exists already")]
+    InvocationTwice(InvocationId),
+    /// There is no such invocation that waits or runs.
+    #[error("invocation {0} does not wait or run")]
+    NoInvocation(InvocationId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),

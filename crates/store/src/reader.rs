@@ -10,6 +10,7 @@ mod deliveries;
 mod events;
 mod fates;
 mod inbox;
+mod invocations;
 mod jobs;
 mod memory;
 mod order;

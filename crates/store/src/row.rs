@@ -1,6 +1,7 @@
 //! What readers get: the rows of the read models as typed values.
 
 mod decided;
+mod invocations;
 mod jobs;
 mod messages;
 mod overrides;
@@ -19,6 +20,7 @@ use edgeplane_types::{
 };
 
 pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
+pub use invocations::InvocationRow;
 pub use jobs::{BusyRow, JobItemRow, JobReportRow, JobRow, JobTally};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
 pub use overrides::{Hold, Lift, OverrideRow};

@@ -3,6 +3,7 @@
 mod about;
 mod actor;
 mod call;
+mod capability;
 mod closing;
 mod command;
 mod conversation;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use actor::Actor;
 pub use call::{CallEnd, UnkeptReason};
+pub use capability::{InvocationBegun, InvocationEnded, InvocationRequested};
 pub use closing::{ClosingReason, ToldBy};
 pub use command::{CommandInputAccepted, CommandInputSettled, InputFate};
 pub use conversation::{

@@ -8,6 +8,7 @@ pub mod id;
 pub mod name;
 pub mod time;
 
+pub mod capability;
 pub mod decision;
 pub mod error;
 pub mod fact;
@@ -23,6 +24,7 @@ pub mod work;
 
 mod words;
 
+pub use capability::{CapabilityKind, EffectClass, InvocationState, Permission};
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{

@@ -46,12 +46,14 @@ pub enum PolicyAction {
     Approve,
     /// Have the node run a command inside it.
     Run,
+    /// Have the node call a capability for it.
+    Invoke,
 }
 
 impl PolicyAction {
     /// Every action.
     pub const ALL: &'static [Self] =
-        &[Self::Send, Self::Attach, Self::Control, Self::Supervise, Self::Approve, Self::Run];
+        &[Self::Send, Self::Attach, Self::Control, Self::Supervise, Self::Approve, Self::Run, Self::Invoke];
 
     /// The word that programs read, and the id of the action in a rule.
     #[must_use]
@@ -63,6 +65,7 @@ impl PolicyAction {
             Self::Supervise => "supervise",
             Self::Approve => "approve",
             Self::Run => "run",
+            Self::Invoke => "invoke",
         }
     }
 }

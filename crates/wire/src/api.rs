@@ -6,6 +6,7 @@
 pub mod action;
 pub mod adapter;
 pub mod agent;
+pub mod capability;
 pub mod conversation;
 pub mod core;
 pub mod evidence;

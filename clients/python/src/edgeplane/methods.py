@@ -3988,6 +3988,218 @@ class Resource(Group):
         return cast(t.ResourcesResult, result)
 
 
+class CapabilityInvocation(Group):
+    """`capability/invocation.*`"""
+
+    def get(
+        self,
+        *,
+        invocation_id: t.InvocationId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InvocationView:
+        """Shows a call and what came of it.
+
+        `capability/invocation.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param invocation_id: Which.
+        """
+        required: Dict[str, Any] = {"invocation_id": invocation_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/invocation.get", required, optional, ctx, "safe")
+        return cast(t.InvocationView, result)
+
+    def await_(
+        self,
+        *,
+        invocation_id: t.InvocationId,
+        timeout_ms: int,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InvocationView:
+        """Waits until a call is over.
+
+        `capability/invocation.await`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param invocation_id: Which.
+        :param timeout_ms: How long at most, in milliseconds; then it is shown as it is.
+        """
+        required: Dict[str, Any] = {"invocation_id": invocation_id, "timeout_ms": timeout_ms}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/invocation.await", required, optional, ctx, "safe")
+        return cast(t.InvocationView, result)
+
+    def cancel(
+        self,
+        *,
+        invocation_id: t.InvocationId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InvocationView:
+        """Takes a call back; what its server did until then is not undone.
+
+        `capability/invocation.cancel`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found.
+
+        :param invocation_id: Which.
+        """
+        required: Dict[str, Any] = {"invocation_id": invocation_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/invocation.cancel", required, optional, ctx, "same")
+        return cast(t.InvocationView, result)
+
+
+class CapabilityPermission(Group):
+    """`capability/permission.*`"""
+
+    def evaluate(
+        self,
+        *,
+        capability: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.PermissionView:
+        """Tells what holds for a call, without making it.
+
+        `capability/permission.evaluate`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, unavailable.
+
+        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+        """
+        required: Dict[str, Any] = {"capability": capability}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/permission.evaluate", required, optional, ctx, "safe")
+        return cast(t.PermissionView, result)
+
+    def resolve(
+        self,
+        *,
+        invocation_id: t.InvocationId,
+        digest: str,
+        verdict: t.Verdict,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InvocationView:
+        """Decides about a call that waits for leave.
+
+        `capability/permission.resolve`: writes; a token needs: `approve`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_state, conflict, storage_full.
+
+        :param invocation_id: Which.
+        :param digest: The digest of the action that was looked at.
+        :param verdict: What is decided.
+        """
+        required: Dict[str, Any] = {"invocation_id": invocation_id, "digest": digest, "verdict": verdict}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/permission.resolve", required, optional, ctx, "same")
+        return cast(t.InvocationView, result)
+
+
+class Capability(Group):
+    """`capability/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.invocation = CapabilityInvocation(caller)
+        self.permission = CapabilityPermission(caller)
+
+    def list(
+        self,
+        *,
+        connector: Optional[t.AgentName] = None,
+        kind: Optional[t.CapabilityKind] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CapabilitiesResult:
+        """Lists what connectors offer, with what holds for each for whoever asks.
+
+        `capability/list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param connector: Only those of this connector.
+        :param kind: Only those of this kind.
+        :param limit: Most capabilities, at most 500; 100 if not given.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"connector": connector, "kind": kind, "limit": limit, "cursor": cursor}
+        result = self._call("capability/list", required, optional, ctx, "safe")
+        return cast(t.CapabilitiesResult, result)
+
+    def get(
+        self,
+        *,
+        capability: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CapabilityView:
+        """Shows a capability with its schemas.
+
+        `capability/get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, unavailable.
+
+        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+        """
+        required: Dict[str, Any] = {"capability": capability}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/get", required, optional, ctx, "safe")
+        return cast(t.CapabilityView, result)
+
+    def search(
+        self,
+        *,
+        query: str,
+        kind: Optional[t.CapabilityKind] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CapabilitiesResult:
+        """Finds capabilities by words.
+
+        `capability/search`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        invalid_params.
+
+        :param query: Words that its name, title or description holds, all of them.
+        :param kind: Only those of this kind.
+        :param limit: Most capabilities, at most 500; 100 if not given.
+        """
+        required: Dict[str, Any] = {"query": query}
+        optional: Dict[str, Any] = {"kind": kind, "limit": limit}
+        result = self._call("capability/search", required, optional, ctx, "safe")
+        return cast(t.CapabilitiesResult, result)
+
+    def invoke(
+        self,
+        *,
+        capability: str,
+        digest: Optional[str] = None,
+        input: Optional[Any] = None,
+        mode: Optional[t.InvokeMode] = None,
+        timeout_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InvocationView:
+        """Calls a capability: leave first, then the intent, then the act, then what came of it.
+
+        `capability/invoke`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, policy_blocked, version_conflict, too_large, unavailable, storage_full.
+
+        :param capability: Its id or its name.
+        :param digest: The digest of what was looked at; it is not called if it is another one by now.
+        :param input: What it is given: an object.
+        :param mode: How it is waited for.
+        :param timeout_ms: How long it may take, in milliseconds; at most what its connector says.
+        """
+        required: Dict[str, Any] = {"capability": capability}
+        optional: Dict[str, Any] = {"digest": digest, "input": input, "mode": mode, "timeout_ms": timeout_ms}
+        result = self._call("capability/invoke", required, optional, ctx, "again")
+        return cast(t.InvocationView, result)
+
+
 class ObserveTrace(Group):
     """`observe/trace.*`"""
 
@@ -4228,5 +4440,6 @@ class Catalogue:
         self.stream = Stream(caller)
         self.inference = Inference(caller)
         self.resource = Resource(caller)
+        self.capability = Capability(caller)
         self.observe = Observe(caller)
         self.evidence = Evidence(caller)

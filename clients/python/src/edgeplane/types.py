@@ -659,6 +659,15 @@ class AuthorityView(TypedDict):
     decidedBy: str
 
 
+class AwaitInvocationParams(TypedDict):
+    """Waits for an invocation."""
+
+    # Which.
+    invocation_id: InvocationId
+    # How long at most, in milliseconds; then it is shown as it is.
+    timeout_ms: int
+
+
 class BehalfParam(TypedDict):
     """One for whom a sender says that it speaks."""
 
@@ -751,7 +760,86 @@ class CancelResult(TypedDict):
     cancelled: bool
 
 
+class CapabilitiesResult(TypedDict):
+    """Capabilities."""
+
+    # By name. Those that whoever asks may not call are left out for an agent.
+    items: List[CapabilityView]
+    # How it stands with the connectors that were asked.
+    connectors: List[ConnectorStanding]
+    # What to give as `cursor` for those after; nothing if there are none.
+    next_cursor: NotRequired[Optional[str]]
+
+
+class CapabilityBacking(TypedDict):
+    """What is behind a capability."""
+
+    # The connector that offers it.
+    connector: AgentName
+    # What the connector's server calls it, letter for letter.
+    native_id: str
+
+
+CapabilityEffect = TypedDict(
+    "CapabilityEffect",
+    {
+        "class": "EffectClass",
+        "vouched": "bool",
+        "reversible": "bool",
+    },
+)
+"""What a capability does at most."""
+
+
 CapabilityId = str
+
+
+CapabilityKind = Literal[
+    "tool",  # Something that is called.
+    "resource",  # Something that is read.
+    "prompt",  # A text with places to fill.
+]
+"""What a capability is."""
+
+
+class CapabilityParams(TypedDict):
+    """Names a capability."""
+
+    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+    capability: str
+
+
+class CapabilityView(TypedDict):
+    """A capability."""
+
+    # Its id: the same as long as its connector and its native name are.
+    capability_id: CapabilityId
+    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+    name: str
+    # What it is.
+    kind: CapabilityKind
+    # What it does at most.
+    effect: CapabilityEffect
+    # Calls of it run beside each other: `parallel`.
+    concurrency: str
+    # What holds for a call by whoever asks.
+    policy: PermissionView
+    # How long a call may take, in milliseconds.
+    timeout_ms: int
+    # What is behind it.
+    backing: CapabilityBacking
+    # Changes whenever its server says something else of it.
+    digest: str
+    # What it is called, as its server says: for people, never for a decision.
+    title: NotRequired[Optional[str]]
+    # What it is for, as its server says.
+    description: NotRequired[Optional[str]]
+    # What a call is given, as a JSON Schema; left out in lists.
+    input_schema: NotRequired[Any]
+    # What a call gives, as a JSON Schema, if its server says.
+    output_schema: NotRequired[Any]
+    # What its server claims of it. Not to be believed.
+    annotations: NotRequired[Any]
 
 
 class CapacityView(TypedDict):
@@ -896,6 +984,21 @@ class Choice(TypedDict):
     value: SafeLabel
     # What a person reads.
     label: str
+
+
+class ConnectorStanding(TypedDict):
+    """How it stands with a connector."""
+
+    # Which.
+    connector: AgentName
+    # Whether its server answers.
+    available: bool
+    # Which version of the protocol it speaks.
+    protocol: NotRequired[Optional[str]]
+    # Why it does not answer.
+    failure: NotRequired[Optional[str]]
+    # What its server lists and is not offered, and why.
+    left_out: NotRequired[List[str]]
 
 
 class ContentOrigin(TypedDict):
@@ -1239,6 +1342,16 @@ Effect = Literal[
     "unknown",  # It may have.
 ]
 """Whether a failed request changed anything."""
+
+
+EffectClass = Literal[
+    "none",  # Nothing: it computes.
+    "read",  # It looks at something.
+    "write",  # It changes something, and what it changed can be found.
+    "external",  # It reaches beyond this machine. What nobody vouches for is taken to.
+    "destructive",  # What it does cannot be undone.
+]
+"""What a call may do at most."""
 
 
 class Empty(TypedDict):
@@ -1916,6 +2029,88 @@ class InterruptView(TypedDict):
 InvocationId = str
 
 
+class InvocationParams(TypedDict):
+    """Names an invocation."""
+
+    # Which.
+    invocation_id: InvocationId
+
+
+InvocationState = Literal[
+    "waiting",  # It waits for leave.
+    "running",  # It is being made.
+    "succeeded",  # It was made, and the server says that it went well.
+    "failed",  # It was not made, or the server says that it went wrong.
+    "denied",  # Leave was refused, or nobody gave it in time.
+    "cancelled",  # It was taken back. What the server did until then cannot be known.
+    "outcome_unknown",  # Whether it was made, or what came of it, cannot be known.
+]
+"""Where an invocation is."""
+
+
+class InvocationView(TypedDict):
+    """A call of a capability."""
+
+    # Its id.
+    invocation_id: InvocationId
+    # Where it is.
+    status: InvocationState
+    # What is called.
+    capability_id: CapabilityId
+    # Its name.
+    name: str
+    # What is behind it.
+    backing: CapabilityBacking
+    # The digest of what is called.
+    capability_digest: str
+    # SHA-256 of exactly what it is given.
+    input_digest: str
+    # What held for it.
+    permission: Permission
+    # The rule that says so.
+    rule: SafeLabel
+    # When it was asked for.
+    asked_at: Timestamp
+    # By whom.
+    by: str
+    # What it is given; what looks like a secret is masked.
+    input: NotRequired[Any]
+    # The action by which a person is asked.
+    action_id: NotRequired[Optional[ActionId]]
+    # What the server answered, as it came.
+    output: NotRequired[Any]
+    # SHA-256 of that.
+    output_digest: NotRequired[Optional[str]]
+    # Its size in bytes.
+    output_bytes: NotRequired[int]
+    # Why it ended so.
+    reason: NotRequired[Optional[str]]
+    # When it ended.
+    ended_at: NotRequired[Optional[Timestamp]]
+
+
+InvokeMode = Literal[
+    "await",  # Until it is over, or waits for leave.
+    "async",  # Not at all: the answer says what it is called.
+]
+"""How a call is waited for."""
+
+
+class InvokeParams(TypedDict):
+    """Calls a capability."""
+
+    # Its id or its name.
+    capability: str
+    # The digest of what was looked at; it is not called if it is another one by now.
+    digest: NotRequired[Optional[str]]
+    # What it is given: an object.
+    input: NotRequired[Any]
+    # How it is waited for.
+    mode: NotRequired[InvokeMode]
+    # How long it may take, in milliseconds; at most what its connector says.
+    timeout_ms: NotRequired[Optional[int]]
+
+
 ItemId = str
 
 
@@ -2295,6 +2490,19 @@ class LimitView(TypedDict):
     in_force: NotRequired[Optional[int]]
     # Where it stands.
     path: NotRequired[Optional[str]]
+
+
+class ListCapabilitiesParams(TypedDict):
+    """Which capabilities to list."""
+
+    # Only those of this connector.
+    connector: NotRequired[Optional[AgentName]]
+    # Only those of this kind.
+    kind: NotRequired[Optional[CapabilityKind]]
+    # Most capabilities, at most 500; 100 if not given.
+    limit: NotRequired[Optional[int]]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
 
 
 class ListHostsParams(TypedDict):
@@ -3101,6 +3309,25 @@ PathStretch = TypedDict(
 """A stretch of time and the span that it belongs to."""
 
 
+Permission = Literal[
+    "allow",  # It is made.
+    "ask",  # A person is asked first.
+    "deny",  # It is refused.
+]
+"""What holds for a call."""
+
+
+class PermissionView(TypedDict):
+    """What holds for a call by whoever asks."""
+
+    # Whether it is made, asked about or refused.
+    decision: Permission
+    # The rule that says so.
+    rule: SafeLabel
+    # Why, for people.
+    reason: str
+
+
 Phase = Literal[
     "declared",  # Known by manifest, never started.
     "starting",  # An epoch is being brought up.
@@ -3125,6 +3352,7 @@ PolicyAction = Literal[
     "supervise",  # Start, stop, restart, freeze or thaw it.
     "approve",  # Decide a pending action of it.
     "run",  # Have the node run a command inside it.
+    "invoke",  # Have the node call a capability for it.
 ]
 """What somebody wants to do to an agent."""
 
@@ -3688,6 +3916,17 @@ class ResizeParams(TypedDict):
     rows: int
 
 
+class ResolvePermissionParams(TypedDict):
+    """Decides about an invocation that waits for leave."""
+
+    # Which.
+    invocation_id: InvocationId
+    # The digest of the action that was looked at.
+    digest: str
+    # What is decided.
+    verdict: Verdict
+
+
 class ResourceHistoryParams(TypedDict):
     """Whose versions to list."""
 
@@ -4126,6 +4365,17 @@ Scope = Literal[
     "delegate",  # Speak for users: what is done then, both must be allowed to do.
 ]
 """One right of a token."""
+
+
+class SearchCapabilitiesParams(TypedDict):
+    """What to look for."""
+
+    # Words that its name, title or description holds, all of them.
+    query: str
+    # Only those of this kind.
+    kind: NotRequired[Optional[CapabilityKind]]
+    # Most capabilities, at most 500; 100 if not given.
+    limit: NotRequired[Optional[int]]
 
 
 Segment = Literal[

@@ -52,6 +52,9 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                     json!({ "turn_id": of_uuid("trn") })
                 }
                 "resource/list" => json!({}),
+                "capability/permission.resolve" => json!({
+                    "invocation_id": of_uuid("inv"), "digest": "x", "verdict": { "verdict": "approve" },
+                }),
                 "resource/put" => json!({ "uri": "edgeplane://config/planted", "value": 1 }),
                 "resource/patch" => json!({ "uri": "edgeplane://config/planted", "patch": 1 }),
                 name if name.starts_with("resource/") => json!({ "uri": "edgeplane://agent/other" }),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use edgeplane_types::{AgentName, SafeLabel};
+use edgeplane_types::{AgentName, EffectClass, Permission, SafeLabel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -174,16 +174,66 @@ pub struct ConnectorSecret {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConnectorPolicy {
-    /// What holds where no rule says otherwise.
+    /// What holds where no list below names a tool.
     #[serde(default = "ConnectorDefault::standard")]
     pub default: ConnectorDefault,
+    /// The tools that are called without asking; `*` stands for any letters. A resource is named `resource:URI`, a
+    /// prompt `prompt:NAME`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(length(max = 1024))]
+    pub allow: BTreeSet<ToolPattern>,
+    /// The tools of whose calls a person is asked first, whatever `allow` says.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(length(max = 1024))]
+    pub ask: BTreeSet<ToolPattern>,
+    /// The tools that are not called, whatever the other lists say.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(length(max = 1024))]
+    pub deny: BTreeSet<ToolPattern>,
+    /// What calls of tools do at most, as whoever declares the connector vouches; the first pattern that names a tool
+    /// counts. What nobody vouches for is `external`: what a server says of itself is not believed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(length(max = 1024))]
+    pub effects: BTreeMap<ToolPattern, EffectClass>,
 }
 
 impl ConnectorPolicy {
     /// What holds unless a manifest says otherwise.
     #[must_use]
     pub const fn standard() -> Self {
-        Self { default: ConnectorDefault::standard() }
+        Self {
+            default: ConnectorDefault::standard(),
+            allow: BTreeSet::new(),
+            ask: BTreeSet::new(),
+            deny: BTreeSet::new(),
+            effects: BTreeMap::new(),
+        }
+    }
+
+    /// What holds for a call of a tool, and which list says so. The strictest that names it counts.
+    #[must_use]
+    pub fn holds_for(&self, tool: &str) -> (Permission, &'static str) {
+        let names = |list: &BTreeSet<ToolPattern>| list.iter().any(|pattern| pattern.matches(tool));
+        if names(&self.deny) {
+            (Permission::Deny, "connector-deny")
+        } else if names(&self.ask) {
+            (Permission::Ask, "connector-ask")
+        } else if names(&self.allow) {
+            (Permission::Allow, "connector-allow")
+        } else {
+            let holds = match self.default {
+                ConnectorDefault::Allow => Permission::Allow,
+                ConnectorDefault::Ask => Permission::Ask,
+                ConnectorDefault::Deny => Permission::Deny,
+            };
+            (holds, "connector-default")
+        }
+    }
+
+    /// What a call of a tool does at most, if somebody vouches for it.
+    #[must_use]
+    pub fn effect_of(&self, tool: &str) -> Option<EffectClass> {
+        self.effects.iter().find(|(pattern, _)| pattern.matches(tool)).map(|(_, class)| *class)
     }
 }
 

@@ -129,6 +129,7 @@ fn conversations() -> Vec<Row> {
 }
 
 fn resources() -> Vec<Row> {
+    let invocation = TURN.replace("trn", "inv");
     let uri = "edgeplane://config/a";
     vec![
         (json!({}), "read", &["inference/model.list"]),
@@ -138,7 +139,18 @@ fn resources() -> Vec<Row> {
             &["inference/route.resolve", "inference/usage.get", "inference/limit.get"],
         ),
         (json!({ "uri": uri }), "read", &["resource/get", "resource/history"]),
-        (json!({}), "read", &["resource/list"]),
+        (json!({}), "read", &["resource/list", "capability/list"]),
+        (json!({ "query": "x" }), "read", &["capability/search"]),
+        (json!({ "capability": "a/b" }), "read", &["capability/get", "capability/permission.evaluate"]),
+        (json!({ "capability": "a/b" }), "supervise", &["capability/invoke"]),
+        (json!({ "invocation_id": invocation }), "read", &["capability/invocation.get"]),
+        (json!({ "invocation_id": invocation, "timeout_ms": 1 }), "read", &["capability/invocation.await"]),
+        (json!({ "invocation_id": invocation }), "supervise", &["capability/invocation.cancel"]),
+        (
+            json!({ "invocation_id": invocation, "digest": "x", "verdict": { "verdict": "approve" } }),
+            "approve",
+            &["capability/permission.resolve"],
+        ),
         (json!({ "uri": uri, "value": 1 }), "supervise", &["resource/put"]),
         (json!({ "uri": uri, "patch": 1 }), "supervise", &["resource/patch"]),
         (json!({ "uri": uri }), "supervise", &["resource/delete"]),

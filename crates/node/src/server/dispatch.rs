@@ -223,6 +223,23 @@ async fn call_about_resources(session: &Session, request: Request) -> Result<Box
         Request::RouteResolve(params) => raw(methods::inference::route(session, params).await?),
         Request::UsageGet(params) => raw(methods::inference::usage(session, params).await?),
         Request::LimitGet(params) => raw(methods::inference::limits(session, params).await?),
+        other => call_about_capabilities(session, other).await,
+    }
+}
+
+/// Serves what is about capabilities and calls of them.
+async fn call_about_capabilities(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    use methods::capabilities;
+    match request {
+        Request::CapabilityList(params) => raw(capabilities::list(session, params).await?),
+        Request::CapabilityGet(params) => raw(capabilities::get(session, params).await?),
+        Request::CapabilitySearch(params) => raw(capabilities::search(session, params).await?),
+        Request::CapabilityInvoke(params) => raw(Box::pin(capabilities::invoke(session, params)).await?),
+        Request::InvocationGet(params) => raw(capabilities::invocation_get(session, &params)?),
+        Request::InvocationAwait(params) => raw(capabilities::invocation_await(session, params).await?),
+        Request::InvocationCancel(params) => raw(capabilities::invocation_cancel(session, params).await?),
+        Request::PermissionEvaluate(params) => raw(capabilities::evaluate(session, params).await?),
+        Request::PermissionResolve(params) => raw(capabilities::resolve(session, params).await?),
         other => call_about_streams(session, other).await,
     }
 }

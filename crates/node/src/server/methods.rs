@@ -6,6 +6,7 @@ pub(super) mod agents;
 pub(super) mod apply;
 pub(super) mod ask;
 pub(super) mod audit;
+pub(super) mod capabilities;
 pub(super) mod conversation;
 pub(super) mod core;
 pub(super) mod dead_letters;

@@ -38,6 +38,8 @@ fn every_request_is_what_the_schema_says() {
                 let mut class = sample::class(*kind, Channel::Peer);
                 class.action = *action;
                 class.user = topic.clone();
+                class.capability =
+                    topic.as_ref().map(|topic: &edgeplane_types::SafeLabel| format!("files/{topic}"));
                 class.topic = topic;
                 let labels = ["team=harbour".to_owned(), "role=crane".to_owned()];
                 Arc::make_mut(&mut class.subject).labels = labels.clone().into();

@@ -67,11 +67,10 @@ fn agents_may_send_to_agents_of_their_tenant_and_nothing_else() {
         check(&Class { action: *action, ..class.clone() }, "no-permit", None);
         let mut itself = Class { action: *action, ..class.clone() };
         Arc::make_mut(&mut itself.subject).name = "beta".parse().unwrap();
-        let is_own_command = *action == PolicyAction::Run;
-        let (rule, authority) = if is_own_command {
-            ("agents-run-commands", Some(Authority::Delegated))
-        } else {
-            ("no-permit", None)
+        let (rule, authority) = match action {
+            PolicyAction::Run => ("agents-run-commands", Some(Authority::Delegated)),
+            PolicyAction::Invoke => ("agents-call-capabilities", Some(Authority::Delegated)),
+            _ => ("no-permit", None),
         };
         let (found, granted) = outcome(&itself);
         assert_eq!((found.as_str(), granted.is_some()), (rule, authority.is_some()), "{itself:?}");

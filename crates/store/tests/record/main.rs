@@ -23,6 +23,8 @@ mod filling;
 #[cfg(test)]
 mod folding;
 #[cfg(test)]
+mod invocations;
+#[cfg(test)]
 mod leading;
 #[cfg(test)]
 mod opening;

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CallEnd, Cause, ClosingReason, CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged,
-    DeliveryCreated, DeliveryFailed, InterruptRequested, JobCreated, JobItemReported, ResourceDeleted,
-    ResourcePut, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested,
-    TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived,
-    ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence,
+    DeliveryCreated, DeliveryFailed, InterruptRequested, InvocationBegun, InvocationEnded,
+    InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RunBegun, RunEnded,
+    RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
+    TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated, ThreadRolledBack,
+    ThreadUpdated, ToldBy, TreeEvidence,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -491,6 +492,16 @@ pub enum Fact {
     /// Whoever holds an item of a job says what came of it.
     #[serde(rename = "job_item.reported")]
     JobItemReported(JobItemReported),
+
+    /// A call of a capability is asked for, and what holds for it was found out.
+    #[serde(rename = "invocation.requested")]
+    InvocationRequested(Box<InvocationRequested>),
+    /// An invocation is about to be made: the intent.
+    #[serde(rename = "invocation.begun")]
+    InvocationBegun(InvocationBegun),
+    /// An invocation is over.
+    #[serde(rename = "invocation.ended")]
+    InvocationEnded(InvocationEnded),
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]

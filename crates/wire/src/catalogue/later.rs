@@ -46,15 +46,6 @@ later! {
     "runtime/handoff.complete" Write "Lets a run go on at another machine.";
     "runtime/handoff.abort" Write "Leaves a run where it is.";
 
-    "capability/list" Read "Lists capabilities.";
-    "capability/get" Read "Shows a capability.";
-    "capability/search" Read "Finds capabilities.";
-    "capability/invoke" Write "Uses a capability.";
-    "capability/invocation.get" Read "Shows an invocation.";
-    "capability/invocation.await" Read "Waits for an invocation.";
-    "capability/invocation.cancel" Write "Cancels an invocation.";
-    "capability/permission.evaluate" Read "Tells what the rules say of an invocation.";
-    "capability/permission.resolve" Write "Decides about an invocation.";
     "capability/register" Write "Makes a capability known.";
     "capability/withdraw" Write "Takes a capability back.";
 

@@ -508,6 +508,34 @@ catalogue! {
     "resource/history" ResourceHistory(api::resource::ResourceHistoryParams) -> api::resource::ResourcesResult,
         Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
 
+    /// Lists what connectors offer, with what holds for each for whoever asks.
+    "capability/list" CapabilityList(api::capability::ListCapabilitiesParams) -> api::capability::CapabilitiesResult,
+        Read, Anyone, Read, Safe, [NotFound, InvalidParams], "0.6";
+    /// Shows a capability with its schemas.
+    "capability/get" CapabilityGet(api::capability::CapabilityParams) -> api::capability::CapabilityView,
+        Read, Anyone, Read, Safe, [NotFound, Unavailable], "0.6";
+    /// Finds capabilities by words.
+    "capability/search" CapabilitySearch(api::capability::SearchCapabilitiesParams) -> api::capability::CapabilitiesResult,
+        Read, Anyone, Read, Safe, [InvalidParams], "0.6";
+    /// Calls a capability: leave first, then the intent, then the act, then what came of it.
+    "capability/invoke" CapabilityInvoke(api::capability::InvokeParams) -> api::capability::InvocationView,
+        Write, Anyone, Supervise, Again, [NotFound, InvalidParams, PolicyBlocked, VersionConflict, TooLarge, Unavailable, StorageFull], "0.6";
+    /// Shows a call and what came of it.
+    "capability/invocation.get" InvocationGet(api::capability::InvocationParams) -> api::capability::InvocationView,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Waits until a call is over.
+    "capability/invocation.await" InvocationAwait(api::capability::AwaitInvocationParams) -> api::capability::InvocationView,
+        Read, Anyone, Read, Safe, [NotFound], "0.6";
+    /// Takes a call back; what its server did until then is not undone.
+    "capability/invocation.cancel" InvocationCancel(api::capability::InvocationParams) -> api::capability::InvocationView,
+        Write, Anyone, Supervise, Same, [NotFound], "0.6";
+    /// Tells what holds for a call, without making it.
+    "capability/permission.evaluate" PermissionEvaluate(api::capability::CapabilityParams) -> api::capability::PermissionView,
+        Read, Anyone, Read, Safe, [NotFound, Unavailable], "0.6";
+    /// Decides about a call that waits for leave.
+    "capability/permission.resolve" PermissionResolve(api::capability::ResolvePermissionParams) -> api::capability::InvocationView,
+        Write, Operator, Approve, Same, [NotFound, InvalidState, Conflict, StorageFull], "0.6";
+
     /// Shows a request and what came of it as spans, read from the record.
     "observe/trace.get" TraceGet(api::trace::TraceParams) -> api::trace::Waterfall,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";

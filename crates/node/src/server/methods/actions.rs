@@ -182,6 +182,7 @@ fn permitted(session: &Session, handle: &AgentHandle) -> Result<May, RpcError> {
             authority,
             hops,
             topic: None,
+            capability: None,
             bytes: 0,
         },
     )?;

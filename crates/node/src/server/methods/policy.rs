@@ -134,6 +134,7 @@ fn explained(session: &Session, params: &ExplainParams, rules: &Rules) -> Result
         authority: params.authority.map_or(caller.authority(), |wanted| caller.authority().at_most(wanted)),
         hops: params.hops,
         topic: params.topic.as_ref(),
+        capability: None,
         bytes: params.bytes,
     };
     result(session.shared.gate.explain(&session.shared, &asked, rules))

@@ -205,6 +205,7 @@ impl Question<'_> {
                     authority: led,
                     hops,
                     topic: None,
+                    capability: None,
                     bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
                 },
             );

@@ -1,0 +1,145 @@
+//! Capabilities: what connectors offer, and the one door through which it is called.
+//!
+//! Owns the servers that are spoken to, what of theirs is offered to whom, and what becomes of each call: leave first,
+//! then the intent in the record, then the act, then its outcome in the record. How a server is spoken to is the business
+//! of `connector`; what rules say is the gate's.
+
+mod door;
+mod live;
+mod offered;
+mod permission;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use edgeplane_store::CommittedEvent;
+use edgeplane_types::{Fact, InvocationId, ResourceKind};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::{record::chain, shared::Shared};
+
+pub(crate) use door::{Wanted, action_of, cancel, input_of, invoke, output_of};
+pub(crate) use offered::{Found, Listed, find, listed, view};
+pub(crate) use permission::{By, evaluate};
+
+/// Invocations that are read at one go.
+const PAGE: usize = 500;
+
+/// What all calls share.
+#[derive(Debug, Default)]
+pub(crate) struct Capabilities {
+    live: live::Live,
+    known: offered::Known,
+    running: Mutex<HashMap<InvocationId, Running>>,
+    /// Exactly what waiting calls are given, where the record has it masked only.
+    inputs: Mutex<HashMap<InvocationId, Vec<u8>>>,
+    /// Changes whenever a call is over.
+    ends: watch::Sender<u64>,
+}
+
+/// A call that is being made.
+#[derive(Debug, Clone)]
+struct Running {
+    stop: CancellationToken,
+}
+
+impl Capabilities {
+    fn enter(&self, id: InvocationId) -> CancellationToken {
+        let stop = CancellationToken::new();
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(id, Running { stop: stop.clone() });
+        stop
+    }
+
+    fn leave(&self, id: InvocationId) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.ends.send_modify(|ends| *ends = ends.wrapping_add(1));
+    }
+
+    fn is_running(&self, id: InvocationId) -> bool {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+    }
+
+    /// Takes a call that now waits for leave off those that are worked on.
+    fn rest(&self, id: InvocationId) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    fn stop_of(&self, id: InvocationId) -> Option<CancellationToken> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(&id).map(|running| running.stop.clone())
+    }
+
+    fn keep_input(&self, id: InvocationId, input: Vec<u8>) {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).insert(id, input);
+    }
+
+    fn take_input(&self, id: InvocationId) -> Option<Vec<u8>> {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+    }
+
+    /// Whoever looks at a call again after this changes misses none of its ends.
+    pub(crate) fn follow_ends(&self) -> watch::Receiver<u64> {
+        self.ends.subscribe()
+    }
+}
+
+/// Brings about what follows from decisions and from changes of connectors, until the node ends.
+pub(crate) async fn keep(shared: Arc<Shared>) {
+    let mut following = shared.record.follow();
+    live::end_left_behind(&shared).await;
+    take_up(&shared).await;
+    loop {
+        // Each arm is cancel-safe: an event that is received is handled.
+        tokio::select! {
+            () = shared.stopping.cancelled() => break,
+            event = following.recv() => match event {
+                Ok(event) => heard(&shared, &event).await,
+                // What was missed is looked at as after a start, but for what runs.
+                Err(broadcast::error::RecvError::Lagged(_)) => take_up(&shared).await,
+                Err(broadcast::error::RecvError::Closed) => break,
+            },
+        }
+    }
+    shared.capabilities.live.stop_all().await;
+}
+
+async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
+    match &event.event.fact {
+        Fact::ActionResolved { action_id, .. } => {
+            if let Err(error) = door::decided(shared, *action_id).await {
+                tracing::warn!(%action_id, error = chain(&error), "a decided call cannot be taken up");
+            }
+        }
+        Fact::ResourcePut(put) if put.uri.kind() == ResourceKind::Connector => {
+            live::changed(shared, &put.uri);
+        }
+        Fact::ResourceDeleted(end) if end.uri.kind() == ResourceKind::Connector => {
+            live::changed(shared, &end.uri);
+        }
+        _ => {}
+    }
+}
+
+/// Looks at every call that is not over: what a former daemon left open, nobody can know; what was decided, is done.
+async fn take_up(shared: &Arc<Shared>) {
+    let mut cursor = 0;
+    loop {
+        let read = shared.record.read(move |reader| reader.open_invocations(PAGE, cursor)).await;
+        let Ok(page) = read else { return };
+        let Some(last) = page.last() else { return };
+        cursor = last.pos;
+        for row in page {
+            if shared.capabilities.is_running(row.asked.invocation_id) {
+                continue;
+            }
+            if let Err(error) = door::take_up(shared, row).await {
+                tracing::warn!(error = chain(&error), "a call that was left open cannot be settled");
+            }
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! The one door: a call is let pass or asked about, then meant, then made, then told, each durable before the next.
+
+use std::{sync::Arc, time::Duration};
+
+use edgeplane_connector::{Call, CallFailure, Effect, OfferKind};
+use edgeplane_proof::{canonical, digest};
+use edgeplane_store::{ActionRow, InvocationRow, StoredBody};
+use edgeplane_types::{
+    ActionId, AgentId, CapabilityKind, ErrorName, Fact, Ingress, InvocationId, InvocationState, Permission,
+    StreamName,
+    decision::{ActionKind, ActionOutcome},
+    fact::{InvocationBegun, InvocationEnded, InvocationRequested},
+};
+use edgeplane_wire::{
+    api::{action::OpenParams, capability::INPUT_BYTES_MAX},
+    rpc::RpcError,
+};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{By, Found, live, offered, permission};
+use crate::{
+    admission::{self, Saying},
+    agent::{ActionRequest, AgentHandle, Command, Teller},
+    caller::Caller,
+    record::{Draft, Origin, refused},
+    resources::secrets,
+    shared::Shared,
+};
+
+/// What the key of an action that asks about a call begins with.
+const ASKS: &str = "invocation:";
+
+/// The rule by which the node itself ends a call.
+const RULE: &str = "capability-call";
+
+/// A call that somebody wants.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// The digest of what they looked at.
+    pub(crate) digest: Option<String>,
+    pub(crate) input: Value,
+    pub(crate) timeout_ms: Option<u64>,
+}
+
+/// What a call is given: exactly, and as the record shows it.
+struct Input {
+    exact: Vec<u8>,
+    shown: Value,
+    has_secrets: bool,
+}
+
+fn stream_of(shared: &Shared, agent: Option<AgentId>) -> StreamName {
+    agent.map_or(StreamName::Node(shared.identity.id), StreamName::Agent)
+}
+
+/// Asks for a call, and makes it if it may be made. What it is called is durable when this returns.
+///
+/// # Errors
+/// When it is not what the caller thinks, is given what it does not take, or may not be called: nothing happens then.
+pub(crate) async fn invoke(
+    shared: &Arc<Shared>,
+    by: &By<'_>,
+    found: &Found,
+    wanted: Wanted,
+) -> Result<InvocationId, RpcError> {
+    let offer = &found.offer;
+    if let Some(seen) = wanted.digest.as_ref().filter(|seen| **seen != offer.digest) {
+        let what = format!(
+            "`{}` is not what was looked at: its digest is {}, not {seen}",
+            found.name(),
+            offer.digest
+        );
+        return Err(RpcError::new(ErrorName::VersionConflict, what)
+            .hint("`edgeplane capability get` shows it as it is"));
+    }
+    let input = checked(&wanted.input, &offer.input_schema)?;
+    let holds = permission::pass(shared, by, found)?;
+    let id: InvocationId = shared.record.mint().id();
+    let mut draft = Draft::default();
+    let shown = serde_json::to_vec(&input.shown).map_err(|error| unwritable(&error))?;
+    let (shown_digest, shown_bytes) = draft.body(shown);
+    let limit = found.declared.spec.timeout_ms;
+    let requested = InvocationRequested {
+        invocation_id: id,
+        capability_id: found.id(),
+        connector: found.declared.name.clone(),
+        kind: found.kind(),
+        native_id: offer.native_id.clone(),
+        capability_digest: offer.digest.clone(),
+        input_digest: digest(&input.exact).to_string(),
+        shown_digest,
+        shown_bytes,
+        effect: found.effect().class,
+        permission: holds.decision,
+        rule: holds.rule,
+        timeout_ms: wanted.timeout_ms.unwrap_or(limit).clamp(1, limit),
+        epoch: by.caller.agent.as_ref().map(|agent| agent.epoch),
+        causation: cause(shared, by.caller)?,
+    };
+    let origin = Origin::actor(by.caller.actor());
+    let stream = stream_of(shared, by.agent.map(|agent| agent.id));
+    let fact = Fact::InvocationRequested(Box::new(requested.clone()));
+    shared.record.add(&mut draft, stream, &origin, fact);
+    let is_asked = holds.decision == Permission::Ask;
+    if !is_asked {
+        let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id });
+        shared.record.add(&mut draft, stream, &origin, begun);
+    }
+    // Before it is in the record: whoever finds it there and not here takes it for left behind.
+    let stop = shared.capabilities.enter(id);
+    if let Err(error) = shared.record.commit(draft).await {
+        shared.capabilities.leave(id);
+        return Err(refused(&error));
+    }
+    match by.agent.filter(|_| is_asked) {
+        Some(agent) => ask(shared, by.caller, agent, (requested, input)).await?,
+        None => act(shared, (requested, input.exact), (stream, origin), stop),
+    }
+    Ok(id)
+}
+
+fn unwritable(error: &serde_json::Error) -> RpcError {
+    RpcError::new(ErrorName::InvalidParams, format!("`input` cannot be kept: {error}"))
+}
+
+/// What is given must be an object with what is required. All else the server checks, whose schema it is.
+fn checked(input: &Value, schema: &Map<String, Value>) -> Result<Input, RpcError> {
+    let invalid = |what: String| RpcError::new(ErrorName::InvalidParams, what);
+    let Some(entries) = input.as_object() else { return Err(invalid("`input` is no object".to_owned())) };
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    if let Some(missing) = required.filter_map(Value::as_str).find(|key| !entries.contains_key(*key)) {
+        return Err(invalid(format!("`input` lacks `{}`", missing.chars().take(80).collect::<String>()))
+            .hint("`edgeplane capability get` shows what it takes"));
+    }
+    let exact = serde_json::to_vec(input).map_err(|error| unwritable(&error))?;
+    if exact.len() > INPUT_BYTES_MAX {
+        let what = format!("`input` has {} bytes, more than {INPUT_BYTES_MAX}", exact.len());
+        return Err(RpcError::new(ErrorName::TooLarge, what).hint("hand over a file by its path"));
+    }
+    let (shown, masked) = secrets::masked(input.clone());
+    Ok(Input { exact, shown, has_secrets: !masked.is_empty() })
+}
+
+/// The message that an agent is busy with.
+fn cause(shared: &Shared, caller: &Caller) -> Result<Option<edgeplane_types::MessageId>, RpcError> {
+    let Some(agent) = &caller.agent else { return Ok(None) };
+    let saying = Saying::plain(Vec::new(), Ingress::Action);
+    Ok(admission::led_by(shared, agent, &saying)?.causation)
+}
+
+/// Has a person asked about a call, bound to exactly what it is given.
+async fn ask(
+    shared: &Arc<Shared>,
+    caller: &Caller,
+    agent: &AgentHandle,
+    (asked, input): (InvocationRequested, Input),
+) -> Result<(), RpcError> {
+    let id = asked.invocation_id;
+    let called = offered::called(offer_kind(asked.kind), &asked.native_id);
+    let name = format!("{}/{called}", asked.connector);
+    // The subject of an action has no fractions; a text has.
+    let shown = match canonical::to_vec(&input.shown) {
+        Ok(_) => input.shown,
+        Err(_) => Value::from(input.shown.to_string()),
+    };
+    let subject = json!({
+        "invocation_id": id,
+        "capability": name,
+        "capability_digest": asked.capability_digest,
+        "effect": asked.effect,
+        "input": shown,
+        "input_digest": asked.input_digest,
+    });
+    let params = OpenParams {
+        agent: None,
+        kind: ActionKind::Approval,
+        prompt: format!(
+            "Agent `{}` wants to call `{name}`, which may have effect `{}`.",
+            agent.name, asked.effect
+        ),
+        choices: Vec::new(),
+        schema: None,
+        subject: Some(subject),
+        roles: Vec::new(),
+        quorum: 1,
+        expires_in_ms: None,
+        causation: asked.causation,
+        idempotency_key: Some(key_of(id)),
+    };
+    if input.has_secrets {
+        shared.capabilities.keep_input(id, input.exact);
+    }
+    let request = ActionRequest::Open(caller.clone(), Box::new(params));
+    let opened = match agent.ask(|reply| Command::Action(request, reply)).await {
+        Ok(opened) => opened,
+        Err(gone) => Err(gone),
+    };
+    shared.failpoint("invocation.asked");
+    if let Err(error) = opened {
+        let why = format!("nobody could be asked: {}", error.message);
+        end(shared, stream_of(shared, Some(agent.id)), id, ending(id, InvocationState::Failed, why)).await;
+        return Err(error);
+    }
+    shared.capabilities.rest(id);
+    Ok(())
+}
+
+fn key_of(id: InvocationId) -> String {
+    format!("{ASKS}{id}")
+}
+
+fn offer_kind(kind: CapabilityKind) -> OfferKind {
+    match kind {
+        CapabilityKind::Tool => OfferKind::Tool,
+        CapabilityKind::Resource => OfferKind::Resource,
+        CapabilityKind::Prompt => OfferKind::Prompt,
+    }
+}
+
+/// Makes a call whose intent is durable, and tells the record what came of it, whoever waits.
+fn act(
+    shared: &Arc<Shared>,
+    (asked, input): (InvocationRequested, Vec<u8>),
+    (stream, origin): (StreamName, Origin),
+    stop: CancellationToken,
+) {
+    let of_task = Arc::clone(shared);
+    shared.tasks.spawn(async move {
+        let shared = of_task;
+        shared.failpoint("invocation.begun");
+        let id = asked.invocation_id;
+        let called = match live::declared(&shared, asked.connector.as_str()) {
+            Ok(declared) => {
+                let call = Call {
+                    kind: offer_kind(asked.kind),
+                    native_id: asked.native_id,
+                    input: serde_json::from_slice(&input).unwrap_or_default(),
+                    timeout: Duration::from_millis(asked.timeout_ms),
+                };
+                // Cancel-safe: a call that is dropped tells its server, and its end is in the record as unknown.
+                tokio::select! {
+                    called = declared.connector.call(call, &asked.capability_digest, &stop, None) => called,
+                    () = shared.stopping.cancelled() => return,
+                }
+            }
+            Err(gone) => Err(CallFailure::Unreachable(edgeplane_connector::Failure::Setup(gone.message))),
+        };
+        shared.failpoint("invocation.acted");
+        let ended = match called {
+            Ok(said) => {
+                let state = if said.is_error { InvocationState::Failed } else { InvocationState::Succeeded };
+                let reason = said.is_error.then(|| "its server says that it failed".to_owned());
+                let output = serde_json::to_vec(&said.value).unwrap_or_default();
+                (InvocationEnded { reason, ..ending(id, state, String::new()).0 }, output)
+            }
+            Err(failure) => ending(id, state_of(&failure, &stop), failure.to_string()),
+        };
+        end_as(&shared, (stream, origin), id, ended).await;
+    });
+}
+
+fn state_of(failure: &CallFailure, stop: &CancellationToken) -> InvocationState {
+    match (failure, failure.effect()) {
+        (CallFailure::Cancelled, _) => InvocationState::Cancelled,
+        (CallFailure::Unreachable(_), _) if stop.is_cancelled() => InvocationState::Cancelled,
+        (_, Effect::None) => InvocationState::Failed,
+        (_, Effect::Unknown) => InvocationState::OutcomeUnknown,
+    }
+}
+
+fn ending(id: InvocationId, state: InvocationState, reason: String) -> (InvocationEnded, Vec<u8>) {
+    let ended = InvocationEnded {
+        invocation_id: id,
+        state,
+        reason: Some(reason),
+        output_digest: None,
+        output_bytes: 0,
+    };
+    (ended, Vec::new())
+}
+
+/// Ends a call by the node's own rule.
+async fn end(shared: &Arc<Shared>, stream: StreamName, id: InvocationId, how: (InvocationEnded, Vec<u8>)) {
+    end_as(shared, (stream, Origin::node(RULE)), id, how).await;
+}
+
+/// Tells the record how a call ended. Without room for its output the end is told without it.
+async fn end_as(
+    shared: &Arc<Shared>,
+    (stream, origin): (StreamName, Origin),
+    id: InvocationId,
+    (mut ended, output): (InvocationEnded, Vec<u8>),
+) {
+    let mut draft = Draft::default();
+    let bare = ended.clone();
+    if !output.is_empty() {
+        let (digest, bytes) = draft.body(output);
+        (ended.output_digest, ended.output_bytes) = (Some(digest), bytes);
+    }
+    shared.record.add(&mut draft, stream, &origin, Fact::InvocationEnded(ended));
+    if let Err(error) = shared.record.commit(draft).await {
+        let why = format!("what its server answered could not be kept: {}", refused(&error).message);
+        let bare = InvocationEnded { reason: Some(bare.reason.unwrap_or(why)), ..bare };
+        let mut draft = Draft::default();
+        shared.record.add(&mut draft, stream, &origin, Fact::InvocationEnded(bare));
+        if let Err(error) = shared.record.commit(draft.critical()).await {
+            // It was ended by somebody else, or nothing can be recorded; the next daemon says that it is not known.
+            tracing::warn!(invocation = %id, error = crate::record::chain(&error), "its end is not in the record");
+        }
+    }
+    shared.capabilities.leave(id);
+}
+
+/// The action by which a person is asked about a call.
+pub(crate) fn action_of(shared: &Shared, row: &InvocationRow) -> Result<Option<ActionRow>, RpcError> {
+    let Some(agent) = row.agent.filter(|_| row.asked.permission == Permission::Ask) else { return Ok(None) };
+    let key = key_of(row.asked.invocation_id);
+    shared.record.look_up(|reader| reader.action_by_key(&agent, &key))
+}
+
+/// Does what was decided about a call, if that is what was decided about.
+pub(super) async fn decided(shared: &Arc<Shared>, id: ActionId) -> Result<(), RpcError> {
+    let Some(action) = shared.record.look_up(|reader| reader.action(&id))? else { return Ok(()) };
+    let key = action.action.idempotency_key.as_deref();
+    let asked = key.and_then(|key| key.strip_prefix(ASKS)).and_then(|id| id.parse::<InvocationId>().ok());
+    let Some(asked) = asked else { return Ok(()) };
+    let Some(row) = shared.record.look_up(|reader| reader.invocation(&asked))? else { return Ok(()) };
+    let is_its = row.agent == Some(action.action.agent_id) && row.state == InvocationState::Waiting;
+    if !is_its || !is_about(shared, &action, &row)? {
+        return Ok(());
+    }
+    let stream = stream_of(shared, row.agent);
+    let Some(resolution) = &action.resolution else { return Ok(()) };
+    match resolution.outcome {
+        ActionOutcome::Approved => perform(shared, row).await,
+        ActionOutcome::Cancelled => {
+            let how = ending(asked, InvocationState::Cancelled, resolution.reason.clone());
+            end(shared, stream, asked, how).await;
+            Ok(())
+        }
+        ActionOutcome::Denied | ActionOutcome::Expired | ActionOutcome::Answered => {
+            let how = ending(asked, InvocationState::Denied, resolution.reason.clone());
+            end(shared, stream, asked, how).await;
+            Ok(())
+        }
+    }
+}
+
+/// Whether what was decided is this call with exactly this input, and not only an action under its key.
+fn is_about(shared: &Shared, action: &ActionRow, row: &InvocationRow) -> Result<bool, RpcError> {
+    let digest = action.action.subject_digest.as_ref().and_then(|digest| digest.parse().ok());
+    let Some(digest) = digest else { return Ok(false) };
+    let body = shared.record.look_up(|reader| reader.body(&digest))?;
+    let Some(StoredBody::Bytes(bytes)) = body else { return Ok(false) };
+    let subject: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let says = |key: &str, what: &str| subject.get(key).and_then(Value::as_str) == Some(what);
+    Ok(says("invocation_id", &row.asked.invocation_id.to_string())
+        && says("input_digest", &row.asked.input_digest)
+        && says("capability_digest", &row.asked.capability_digest))
+}
+
+/// Makes a call for which leave was given. That it is made once, the record sees to: it takes one beginning.
+async fn perform(shared: &Arc<Shared>, row: InvocationRow) -> Result<(), RpcError> {
+    let (id, stream) = (row.asked.invocation_id, stream_of(shared, row.agent));
+    let input = match shared.capabilities.take_input(id) {
+        Some(input) => Some(input),
+        None if row.asked.input_digest == row.asked.shown_digest => body_of(shared, &row.asked.shown_digest)?,
+        None => None,
+    };
+    let Some(input) = input else {
+        let why = "what it was given held a secret, which is not kept over the end of a daemon: ask again";
+        end(shared, stream, id, ending(id, InvocationState::Failed, why.to_owned())).await;
+        return Ok(());
+    };
+    let origin = Origin::node(RULE);
+    let mut draft = Draft::default();
+    let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id });
+    shared.record.add(&mut draft, stream, &origin, begun);
+    let stop = shared.capabilities.enter(id);
+    if let Err(error) = shared.record.commit(draft).await {
+        shared.capabilities.leave(id);
+        return Err(refused(&error));
+    }
+    act(shared, (row.asked, input), (stream, origin), stop);
+    Ok(())
+}
+
+/// Settles a call that a former daemon left open.
+pub(super) async fn take_up(shared: &Arc<Shared>, row: InvocationRow) -> Result<(), RpcError> {
+    let (id, stream) = (row.asked.invocation_id, stream_of(shared, row.agent));
+    if row.state != InvocationState::Waiting {
+        let why = "the daemon ended while it was being made";
+        end(shared, stream, id, ending(id, InvocationState::OutcomeUnknown, why.to_owned())).await;
+        return Ok(());
+    }
+    match action_of(shared, &row)? {
+        Some(action) if action.resolution.is_some() => decided(shared, action.action.id).await,
+        Some(_) => Ok(()),
+        None => {
+            let why = "the daemon ended before anybody was asked";
+            end(shared, stream, id, ending(id, InvocationState::Failed, why.to_owned())).await;
+            Ok(())
+        }
+    }
+}
+
+/// Takes a call back: one that waits is not made, the server of one that is made is told.
+pub(crate) async fn cancel(
+    shared: &Arc<Shared>,
+    row: &InvocationRow,
+    caller: &Caller,
+) -> Result<(), RpcError> {
+    let id = row.asked.invocation_id;
+    if row.state == InvocationState::Running {
+        if let Some(stop) = shared.capabilities.stop_of(id) {
+            stop.cancel();
+        }
+        return Ok(());
+    }
+    if row.state != InvocationState::Waiting {
+        return Ok(());
+    }
+    let how = ending(id, InvocationState::Cancelled, "it was taken back before it was made".to_owned());
+    let origin = Origin::actor(caller.actor());
+    end_as(shared, (stream_of(shared, row.agent), origin), id, how).await;
+    let action = action_of(shared, row)?.filter(|action| action.resolution.is_none());
+    let agent = row.agent.and_then(|agent| shared.agent_by_id(agent));
+    if let (Some(action), Some(agent)) = (action, agent) {
+        let teller = Teller {
+            authority: caller.authority(),
+            hops: 0,
+            rule: edgeplane_types::SafeLabel::sanitized(RULE),
+            caller: caller.clone(),
+        };
+        let request = ActionRequest::Cancel(action.action.id, caller.principal.clone(), Box::new(teller));
+        agent.ask(|reply| Command::Action(request, reply)).await??;
+    }
+    Ok(())
+}
+
+fn body_of(shared: &Shared, digest: &str) -> Result<Option<Vec<u8>>, RpcError> {
+    let Ok(digest) = digest.parse() else { return Ok(None) };
+    Ok(match shared.record.look_up(|reader| reader.body(&digest))? {
+        Some(StoredBody::Bytes(bytes)) => Some(bytes),
+        Some(StoredBody::Erased { .. }) | None => None,
+    })
+}
+
+/// What a call was given, as the record shows it.
+pub(crate) fn input_of(shared: &Shared, row: &InvocationRow) -> Result<Option<Value>, RpcError> {
+    let bytes = body_of(shared, &row.asked.shown_digest)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// What a call's server answered.
+pub(crate) fn output_of(shared: &Shared, row: &InvocationRow) -> Result<Option<Value>, RpcError> {
+    let digest = row.ended.as_ref().and_then(|(ended, _)| ended.output_digest.clone());
+    let Some(digest) = digest else { return Ok(None) };
+    let bytes = body_of(shared, &digest)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}

@@ -1,0 +1,70 @@
+//! What holds for a call: the rules in force first, then what the connector's declaration says. The strictest counts.
+
+use std::sync::Arc;
+
+use edgeplane_policy::Decision;
+use edgeplane_types::{ErrorName, Permission, PolicyAction, SafeLabel};
+use edgeplane_wire::{api::capability::PermissionView, rpc::RpcError};
+
+use super::Found;
+use crate::{agent::AgentHandle, caller::Caller, gate::Asked, shared::Shared};
+
+/// The rule by which an operator needs no other leave: whoever would be asked asks.
+const OWN_LEAVE: &str = "operators-ask-nobody";
+
+/// Who calls.
+#[derive(Debug)]
+pub(crate) struct By<'a> {
+    pub(crate) caller: &'a Caller,
+    /// The agent that calls; none: an operator.
+    pub(crate) agent: Option<&'a AgentHandle>,
+}
+
+fn asked<'a>(by: &By<'a>, agent: &'a AgentHandle, name: &'a str) -> Asked<'a> {
+    Asked { capability: Some(name), ..Asked::act(PolicyAction::Invoke, by.caller, agent) }
+}
+
+/// What holds, without counting it or noting a refusal.
+pub(crate) fn evaluate(shared: &Shared, by: &By<'_>, found: &Found) -> PermissionView {
+    if let Some(agent) = by.agent
+        && let Decision::Refuse(refusal) = shared.gate.would(shared, &asked(by, agent, &found.name()))
+    {
+        return PermissionView { decision: Permission::Deny, rule: refusal.rule, reason: refusal.reason };
+    }
+    of_connector(by, found)
+}
+
+/// Lets a call pass, or has it asked about; a refusal is noted like any other.
+///
+/// # Errors
+/// `policy_blocked` or `rate_limited`, with the rule's name.
+pub(super) fn pass(shared: &Arc<Shared>, by: &By<'_>, found: &Found) -> Result<PermissionView, RpcError> {
+    let name = found.name();
+    if let Some(agent) = by.agent {
+        shared.gate.decide(shared, &asked(by, agent, &name))?;
+    }
+    let holds = of_connector(by, found);
+    if holds.decision != Permission::Deny {
+        return Ok(holds);
+    }
+    Err(match by.agent {
+        Some(agent) => shared.gate.beyond(shared, &asked(by, agent, &name), "connector-deny", holds.reason),
+        None => RpcError::new(ErrorName::PolicyBlocked, format!("{}: rule {}", holds.reason, holds.rule)),
+    })
+}
+
+fn of_connector(by: &By<'_>, found: &Found) -> PermissionView {
+    let (decision, rule) = found.declared.spec.policy.holds_for(&found.called());
+    let connector = &found.declared.name;
+    let (decision, rule, reason) = match decision {
+        Permission::Allow => (decision, rule, format!("connector `{connector}` lets it be called")),
+        Permission::Ask if by.agent.is_none() => {
+            (Permission::Allow, OWN_LEAVE, "whoever would be asked calls it".to_owned())
+        }
+        Permission::Ask => {
+            (decision, rule, format!("connector `{connector}` has a person asked before it is called"))
+        }
+        Permission::Deny => (decision, rule, format!("connector `{connector}` does not let it be called")),
+    };
+    PermissionView { decision, rule: SafeLabel::sanitized(rule), reason }
+}

@@ -1,0 +1,271 @@
+//! Capabilities: what is shown of them to whom, and calls of them.
+//!
+//! Who may call what is decided in [`crate::capabilities`]; everything that is shown of a call is read from the record.
+
+use std::{sync::Arc, time::Duration};
+
+use edgeplane_store::InvocationRow;
+use edgeplane_types::{CapabilityKind, ErrorName, InvocationId, InvocationState, Permission};
+use edgeplane_wire::{
+    api::{
+        action::DecideParams,
+        capability::{
+            AWAIT_MS_MAX, AwaitInvocationParams, CapabilitiesResult, CapabilityBacking, CapabilityParams,
+            CapabilityView, InvocationParams, InvocationView, InvokeMode, InvokeParams,
+            ListCapabilitiesParams, PermissionView, ResolvePermissionParams, SearchCapabilitiesParams,
+        },
+    },
+    rpc::RpcError,
+};
+
+use super::{Session, actions, agent, check_owner};
+use crate::{
+    agent::AgentHandle,
+    capabilities::{self, By, Found, Listed, Wanted},
+    overrides::word,
+    shared::Shared,
+};
+
+/// Capabilities in one answer, and where nobody says how many.
+const ROWS_MAX: u32 = 500;
+const ROWS_STANDARD: u32 = 100;
+
+/// Longest words to look for, in bytes.
+const QUERY_BYTES_MAX: usize = 1_024;
+
+/// How long a call that was taken back is waited for.
+const CANCEL_WAIT: Duration = Duration::from_secs(5);
+
+/// The agent that calls; none: an operator.
+fn calling(session: &Session) -> Result<Option<AgentHandle>, RpcError> {
+    match &session.caller.agent {
+        Some(own) => {
+            check_owner(session, own.id)?;
+            agent(session, &own.id.to_string()).map(Some)
+        }
+        None if session.caller.is_operator() => Ok(None),
+        None => {
+            let who = &session.caller.principal;
+            let what = format!("`{who}` may not use capabilities: rule owner-or-operator");
+            Err(RpcError::new(ErrorName::PermissionDenied, what))
+        }
+    }
+}
+
+pub(in crate::server) async fn list(
+    session: &Session,
+    params: ListCapabilitiesParams,
+) -> Result<CapabilitiesResult, RpcError> {
+    let ListCapabilitiesParams { connector, kind, limit, cursor } = params;
+    if cursor.as_ref().is_some_and(|cursor| !cursor.contains('/')) {
+        return Err(RpcError::new(ErrorName::InvalidParams, "`cursor` is none that a list gave out"));
+    }
+    let connector = connector.as_ref().map(edgeplane_types::AgentName::as_str);
+    let listed = capabilities::listed(&session.shared, connector).await?;
+    page(session, listed, (kind, limit), |found| cursor.as_ref().is_none_or(|after| found.name() > *after))
+}
+
+pub(in crate::server) async fn search(
+    session: &Session,
+    params: SearchCapabilitiesParams,
+) -> Result<CapabilitiesResult, RpcError> {
+    let SearchCapabilitiesParams { query, kind, limit } = params;
+    if query.trim().is_empty() || query.len() > QUERY_BYTES_MAX {
+        let what = format!("`query` has 1 to {QUERY_BYTES_MAX} bytes");
+        return Err(RpcError::new(ErrorName::InvalidParams, what));
+    }
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let listed = capabilities::listed(&session.shared, None).await?;
+    page(session, listed, (kind, limit), |found| {
+        let offer = &found.offer;
+        let texts = [Some(&found.name()), offer.title.as_ref(), offer.description.as_ref()];
+        let text: Vec<String> = texts.into_iter().flatten().map(|text| text.to_lowercase()).collect();
+        words.iter().all(|word| text.iter().any(|text| text.contains(word)))
+    })
+}
+
+/// What of a list is shown to whoever asks: an agent does not see what it may not call.
+fn page(
+    session: &Session,
+    listed: Listed,
+    (kind, limit): (Option<CapabilityKind>, Option<u32>),
+    is_wanted: impl Fn(&Found) -> bool,
+) -> Result<CapabilitiesResult, RpcError> {
+    let rows = usize::try_from(limit.unwrap_or(ROWS_STANDARD).clamp(1, ROWS_MAX)).unwrap_or(1);
+    let own = calling(session)?;
+    let by = By { caller: &session.caller, agent: own.as_ref() };
+    let mut items: Vec<CapabilityView> = Vec::new();
+    let mut next_cursor = None;
+    for found in listed.found {
+        if kind.is_some_and(|kind| kind != found.kind()) || !is_wanted(&found) {
+            continue;
+        }
+        let policy = capabilities::evaluate(&session.shared, &by, &found);
+        if own.is_some() && policy.decision == Permission::Deny {
+            continue;
+        }
+        if items.len() == rows {
+            next_cursor = items.last().map(|last| last.name.clone());
+            break;
+        }
+        items.push(capabilities::view(&found, policy, false));
+    }
+    Ok(CapabilitiesResult { items, connectors: listed.standings, next_cursor })
+}
+
+pub(in crate::server) async fn get(
+    session: &Session,
+    params: CapabilityParams,
+) -> Result<CapabilityView, RpcError> {
+    let own = calling(session)?;
+    let found = capabilities::find(&session.shared, &params.capability).await?;
+    let by = By { caller: &session.caller, agent: own.as_ref() };
+    let policy = capabilities::evaluate(&session.shared, &by, &found);
+    Ok(capabilities::view(&found, policy, true))
+}
+
+pub(in crate::server) async fn evaluate(
+    session: &Session,
+    params: CapabilityParams,
+) -> Result<PermissionView, RpcError> {
+    Ok(get(session, params).await?.policy)
+}
+
+pub(in crate::server) async fn invoke(
+    session: &Session,
+    params: InvokeParams,
+) -> Result<InvocationView, RpcError> {
+    let InvokeParams { capability, digest, input, mode, timeout_ms } = params;
+    let own = calling(session)?;
+    let found = capabilities::find(&session.shared, &capability).await?;
+    let by = By { caller: &session.caller, agent: own.as_ref() };
+    let wanted = Wanted { digest, input, timeout_ms };
+    let id = capabilities::invoke(&session.shared, &by, &found, wanted).await?;
+    session.effect.notify_one();
+    let row = match mode {
+        InvokeMode::Await => {
+            until(&session.shared, id, None, |state| state != InvocationState::Running).await?
+        }
+        InvokeMode::Async => row(&session.shared, id)?,
+    };
+    view(&session.shared, row)
+}
+
+pub(in crate::server) fn invocation_get(
+    session: &Session,
+    params: &InvocationParams,
+) -> Result<InvocationView, RpcError> {
+    view(&session.shared, seen(session, params.invocation_id)?)
+}
+
+pub(in crate::server) async fn invocation_await(
+    session: &Session,
+    params: AwaitInvocationParams,
+) -> Result<InvocationView, RpcError> {
+    seen(session, params.invocation_id)?;
+    let time = Duration::from_millis(params.timeout_ms.min(AWAIT_MS_MAX));
+    let row = until(&session.shared, params.invocation_id, Some(time), InvocationState::is_over).await?;
+    view(&session.shared, row)
+}
+
+pub(in crate::server) async fn invocation_cancel(
+    session: &Session,
+    params: InvocationParams,
+) -> Result<InvocationView, RpcError> {
+    let row = seen(session, params.invocation_id)?;
+    capabilities::cancel(&session.shared, &row, &session.caller).await?;
+    let id = params.invocation_id;
+    let row = until(&session.shared, id, Some(CANCEL_WAIT), InvocationState::is_over).await?;
+    view(&session.shared, row)
+}
+
+pub(in crate::server) async fn resolve(
+    session: &Session,
+    params: ResolvePermissionParams,
+) -> Result<InvocationView, RpcError> {
+    let ResolvePermissionParams { invocation_id, digest, verdict } = params;
+    let row = seen(session, invocation_id)?;
+    let action = capabilities::action_of(&session.shared, &row)?;
+    let action = action.ok_or_else(|| {
+        RpcError::new(ErrorName::InvalidState, format!("nobody is asked about invocation {invocation_id}"))
+    })?;
+    let decide = DecideParams { action_id: action.action.id, digest, verdict };
+    actions::decide(session, decide).await?;
+    view(&session.shared, self::row(&session.shared, invocation_id)?)
+}
+
+fn missing(id: InvocationId) -> RpcError {
+    RpcError::new(ErrorName::NotFound, format!("no invocation {id}"))
+}
+
+fn row(shared: &Shared, id: InvocationId) -> Result<InvocationRow, RpcError> {
+    shared.record.look_up(|reader| reader.invocation(&id))?.ok_or_else(|| missing(id))
+}
+
+/// An invocation for those whose business it is: operators', and the agent's that called.
+fn seen(session: &Session, id: InvocationId) -> Result<InvocationRow, RpcError> {
+    let row = row(&session.shared, id)?;
+    let is_own = row.agent.is_some_and(|agent| session.caller.is_agent(agent));
+    if is_own || session.caller.is_operator() { Ok(row) } else { Err(missing(id)) }
+}
+
+/// Waits until an invocation is where it is wanted, or the time is over, and gives it as it is then.
+async fn until(
+    shared: &Arc<Shared>,
+    id: InvocationId,
+    time: Option<Duration>,
+    is_there: impl Fn(InvocationState) -> bool,
+) -> Result<InvocationRow, RpcError> {
+    // Followed from before the first look, so that no end is missed.
+    let mut ends = shared.capabilities.follow_ends();
+    let over = tokio::time::sleep(time.unwrap_or(Duration::from_millis(AWAIT_MS_MAX)));
+    tokio::pin!(over);
+    loop {
+        let found = row(shared, id)?;
+        if is_there(found.state) {
+            return Ok(found);
+        }
+        // Cancel-safe: a change that is seen is looked at in the next round.
+        tokio::select! {
+            changed = ends.changed() => {
+                if changed.is_err() {
+                    return Ok(found);
+                }
+            }
+            () = &mut over => return row(shared, id),
+            () = shared.stopping.cancelled() => return row(shared, id),
+        }
+    }
+}
+
+fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError> {
+    let input = capabilities::input_of(shared, &row)?;
+    let output = capabilities::output_of(shared, &row)?;
+    let action = capabilities::action_of(shared, &row)?;
+    let InvocationRow { state, asked, by, asked_at, ended, .. } = row;
+    let called = match asked.kind {
+        CapabilityKind::Tool => asked.native_id.clone(),
+        CapabilityKind::Resource | CapabilityKind::Prompt => format!("{}:{}", asked.kind, asked.native_id),
+    };
+    let (ended, ended_at) = ended.map_or((None, None), |(ended, at)| (Some(ended), Some(at)));
+    Ok(InvocationView {
+        invocation_id: asked.invocation_id,
+        status: state,
+        capability_id: asked.capability_id,
+        name: format!("{}/{called}", asked.connector),
+        backing: CapabilityBacking { connector: asked.connector, native_id: asked.native_id },
+        capability_digest: asked.capability_digest,
+        input_digest: asked.input_digest,
+        input,
+        permission: asked.permission,
+        rule: asked.rule,
+        action_id: action.map(|action| action.action.id),
+        output,
+        output_digest: ended.as_ref().and_then(|ended| ended.output_digest.clone()),
+        output_bytes: ended.as_ref().map_or(0, |ended| ended.output_bytes),
+        reason: ended.and_then(|ended| ended.reason),
+        asked_at,
+        by: word(&by),
+        ended_at,
+    })
+}

@@ -1,0 +1,86 @@
+//! Calls of capabilities.
+
+use edgeplane_types::{AgentId, Fact, InvocationId, InvocationState};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::{ReadError, Reader, event_at, limit, misplaced};
+use crate::{
+    row::InvocationRow,
+    sqlite::{int, uint, word},
+};
+
+const INVOCATIONS: &str = "SELECT pos, agent, state, begun_pos IS NOT NULL, ended_pos FROM invocation";
+
+/// What stands in the row itself.
+struct Bare {
+    pos: u64,
+    agent: Option<AgentId>,
+    state: InvocationState,
+    is_begun: bool,
+    ended_pos: Option<i64>,
+}
+
+fn bare(row: &Row<'_>) -> rusqlite::Result<Bare> {
+    Ok(Bare {
+        pos: uint(row, 0)?,
+        agent: row.get::<_, Option<[u8; 16]>>(1)?.map(AgentId::from_bytes),
+        state: word(row, 2, InvocationState::from_word)?,
+        is_begun: row.get(3)?,
+        ended_pos: row.get(4)?,
+    })
+}
+
+fn whole(conn: &Connection, bare: &Bare) -> rusqlite::Result<InvocationRow> {
+    let event = event_at(conn, int(bare.pos))?;
+    let Fact::InvocationRequested(asked) = event.fact else { return Err(misplaced(&event.fact)) };
+    let ended = match bare.ended_pos.map(|pos| event_at(conn, pos)).transpose()? {
+        None => None,
+        Some(end) => match end.fact {
+            Fact::InvocationEnded(ended) => Some((ended, end.ts)),
+            other => return Err(misplaced(&other)),
+        },
+    };
+    let Bare { pos, agent, state, is_begun, .. } = *bare;
+    Ok(InvocationRow {
+        pos,
+        agent,
+        state,
+        is_begun,
+        asked: *asked,
+        by: event.actor,
+        asked_at: event.ts,
+        ended,
+    })
+}
+
+impl Reader {
+    /// The invocation with this id.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn invocation(&self, id: &InvocationId) -> Result<Option<InvocationRow>, ReadError> {
+        self.at_once(|conn| {
+            conn.prepare_cached(&format!("{INVOCATIONS} WHERE id = ?1"))?
+                .query_row([id.as_bytes()], bare)
+                .optional()?
+                .map(|found| whole(conn, &found))
+                .transpose()
+        })
+    }
+
+    /// The invocations after position `cursor` that are not over, oldest first.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_invocations(&self, rows: usize, cursor: u64) -> Result<Vec<InvocationRow>, ReadError> {
+        self.at_once(|conn| {
+            let found: Vec<Bare> = conn
+                .prepare_cached(&format!(
+                    "{INVOCATIONS} WHERE ended_pos IS NULL AND pos > ?1 ORDER BY pos LIMIT ?2"
+                ))?
+                .query_map([int(cursor), limit(rows)], bare)?
+                .collect::<rusqlite::Result<_>>()?;
+            found.iter().map(|found| whole(conn, found)).collect()
+        })
+    }
+}

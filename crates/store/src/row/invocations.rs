@@ -1,0 +1,27 @@
+//! Calls of capabilities.
+
+use edgeplane_types::{
+    AgentId, InvocationState, Timestamp,
+    fact::{Actor, InvocationEnded, InvocationRequested},
+};
+
+/// A call of a capability.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InvocationRow {
+    /// Position of its request in the record.
+    pub pos: u64,
+    /// The agent that calls; none: an operator.
+    pub agent: Option<AgentId>,
+    /// Where it is.
+    pub state: InvocationState,
+    /// Whether it was about to be made.
+    pub is_begun: bool,
+    /// What is asked for.
+    pub asked: InvocationRequested,
+    /// Who asks.
+    pub by: Actor,
+    /// When.
+    pub asked_at: Timestamp,
+    /// How it ended, and when.
+    pub ended: Option<(InvocationEnded, Timestamp)>,
+}
