@@ -2151,6 +2151,129 @@ export class Capability extends Group {
   }
 }
 
+/** `workspace/checkpoint.*` */
+export class WorkspaceCheckpoint extends Group {
+  /**
+   * Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
+   *
+   * `workspace/checkpoint.create`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, locked, storage_full.
+   */
+  create(params: t.CheckpointCreateParams = {}, options?: Options): Promise<t.CheckpointView> {
+    return this.call("workspace/checkpoint.create", params, "again", options);
+  }
+
+  /**
+   * Shows a checkpoint, and what is not in it.
+   *
+   * `workspace/checkpoint.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.CheckpointParams, options?: Options): Promise<t.CheckpointDetail> {
+    return this.call("workspace/checkpoint.get", params, "safe", options);
+  }
+
+  /**
+   * Lists checkpoints, newest first.
+   *
+   * `workspace/checkpoint.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.CheckpointListParams = {}, options?: Options): Promise<t.CheckpointListResult> {
+    return this.call("workspace/checkpoint.list", params, "safe", options);
+  }
+
+  /**
+   * Tells what differs between two checkpoints.
+   *
+   * `workspace/checkpoint.diff`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  diff(params: t.CheckpointDiffParams, options?: Options): Promise<t.CheckpointDiffResult> {
+    return this.call("workspace/checkpoint.diff", params, "safe", options);
+  }
+
+  /**
+   * Brings a workspace back to a checkpoint of it; what was there is kept first.
+   *
+   * `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_state, locked, storage_full.
+   */
+  restore(params: t.CheckpointRestoreParams, options?: Options): Promise<t.CheckpointRestoreResult> {
+    return this.call("workspace/checkpoint.restore", params, "again", options);
+  }
+
+  /**
+   * Ends a checkpoint; what nobody else needs of it is removed.
+   *
+   * `workspace/checkpoint.delete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, locked, storage_full.
+   */
+  delete(params: t.CheckpointDeleteParams, options?: Options): Promise<t.CheckpointView> {
+    return this.call("workspace/checkpoint.delete", params, "again", options);
+  }
+}
+
+/** `workspace/*` */
+export class Workspace extends Group {
+  readonly checkpoint: WorkspaceCheckpoint;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.checkpoint = new WorkspaceCheckpoint(caller);
+  }
+
+  /**
+   * Makes a folder known as a workspace; one that is known stays as it is.
+   *
+   * `workspace/create`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, permission_denied, invalid_params, invalid_state, storage_full.
+   */
+  create(params: t.WorkspaceCreateParams = {}, options?: Options): Promise<t.WorkspaceView> {
+    return this.call("workspace/create", params, "same", options);
+  }
+
+  /**
+   * Shows a workspace.
+   *
+   * `workspace/get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.WorkspaceParams, options?: Options): Promise<t.WorkspaceView> {
+    return this.call("workspace/get", params, "safe", options);
+  }
+
+  /**
+   * Lists workspaces.
+   *
+   * `workspace/list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.WorkspaceListParams = {}, options?: Options): Promise<t.WorkspaceListResult> {
+    return this.call("workspace/list", params, "safe", options);
+  }
+
+  /**
+   * Ends a workspace and its checkpoints; its folder stays as it is.
+   *
+   * `workspace/delete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, locked, storage_full.
+   */
+  delete(params: t.WorkspaceDeleteParams, options?: Options): Promise<t.WorkspaceView> {
+    return this.call("workspace/delete", params, "again", options);
+  }
+}
+
 /** `observe/trace.*` */
 export class ObserveTrace extends Group {
   /**
@@ -2297,6 +2420,7 @@ export class Catalogue {
   readonly inference: Inference;
   readonly resource: Resource;
   readonly capability: Capability;
+  readonly workspace: Workspace;
   readonly observe: Observe;
   readonly evidence: Evidence;
 
@@ -2311,6 +2435,7 @@ export class Catalogue {
     this.inference = new Inference(caller);
     this.resource = new Resource(caller);
     this.capability = new Capability(caller);
+    this.workspace = new Workspace(caller);
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
   }

@@ -850,6 +850,19 @@ export type Change =
   /** It is no more: a schedule that its agent's manifest no longer declares. */
   | "removed";
 
+/** How something differs. */
+export type ChangeKind =
+  /** It was not there. */
+  | "added"
+  /** It is no more. */
+  | "removed"
+  /** It holds something else, or leads elsewhere. */
+  | "content"
+  /** Its permissions differ, and nothing else. */
+  | "mode"
+  /** It is another kind of thing. */
+  | "kind";
+
 /** Names an agent and says why. */
 export interface ChangeParams {
   /** Name or id. */
@@ -870,6 +883,18 @@ export interface ChangeResult {
   desired: Desired;
   /** Its newest epoch. */
   epoch: Epoch;
+}
+
+/** Something that differs. */
+export interface ChangeView {
+  /** Its path beneath the folder, `.` for the folder itself; bytes that are no text are shown as `\xNN`. */
+  path: string;
+  /** How. */
+  change: ChangeKind;
+  /** What it was. */
+  before?: ThingView | null;
+  /** What it is. */
+  after?: ThingView | null;
 }
 
 /** The kind of an inbound message. */
@@ -927,12 +952,174 @@ export interface CheckResult {
   decision?: ExplainResult | null;
 }
 
+/** Why a checkpoint is made. */
+export type CheckpointCause =
+  /** Somebody asked for it. */
+  | "asked"
+  /** It is what was there before a restore. */
+  | "restore";
+
+/** Keeps the state of a workspace. */
+export interface CheckpointCreateParams {
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** What it is, for people. */
+  label?: string | null;
+  /** Whether to keep what git ignores. */
+  ignored?: boolean;
+  /** Whether to keep `.git`. */
+  git?: boolean;
+}
+
+/** Ends a checkpoint. */
+export interface CheckpointDeleteParams {
+  /** Which. */
+  checkpoint_id: CheckpointId;
+  /** Why, for the record. */
+  reason?: string | null;
+}
+
+/** A checkpoint, with what is not in it. */
+export interface CheckpointDetail {
+  /** The checkpoint. */
+  checkpoint: CheckpointView;
+  /** What is not in it, as far as it is listed. */
+  left_out?: Array<LeftOutView>;
+}
+
+/** What differs between two checkpoints. */
+export interface CheckpointDiffParams {
+  /** From this one. */
+  before_id: CheckpointId;
+  /** To this one. */
+  after_id: CheckpointId;
+  /** Most changes, at most 10,000. */
+  limit?: number;
+}
+
+/** What differs. */
+export interface CheckpointDiffResult {
+  /** As far as it is told, by path. */
+  changes: Array<ChangeView>;
+  /** How much differs. */
+  total: number;
+}
+
+export type CheckpointId = string;
+
+/** Which checkpoints to list. */
+export interface CheckpointListParams {
+  /** Of this workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or of the workspace of this agent. */
+  agent?: string | null;
+  /** Those that are not kept, too: failed, lost, deleted. */
+  all?: boolean;
+  /** Most checkpoints, at most 500. */
+  limit?: number;
+  /** Where a former list ended. */
+  cursor?: string | null;
+}
+
+/** Checkpoints. */
+export interface CheckpointListResult {
+  /** The newest first. */
+  checkpoints: Array<CheckpointView>;
+  /** Where the next list begins. */
+  next_cursor?: string | null;
+}
+
+/** Names a checkpoint. */
+export interface CheckpointParams {
+  /** Which. */
+  checkpoint_id: CheckpointId;
+}
+
+/** Brings a workspace back to a checkpoint of it. */
+export interface CheckpointRestoreParams {
+  /** Which. */
+  checkpoint_id: CheckpointId;
+  /** Do it even if somebody is at work in the folder. */
+  force?: boolean;
+  /** Whether what git ignores is kept and touched, too. */
+  ignored?: boolean;
+  /** Whether `.git` is kept and touched, too. */
+  git?: boolean;
+}
+
+/** What a restore did. */
+export interface CheckpointRestoreResult {
+  /** The checkpoint of what was there before. */
+  before: CheckpointView;
+  /** What was done. */
+  counts: RestoreCounts;
+  /** What was left as it is, as far as it is listed. */
+  conflicts?: Array<ConflictView>;
+}
+
+/** Where a checkpoint is. */
+export type CheckpointState =
+  /** It is being made. */
+  | "started"
+  /** It is kept. */
+  | "created"
+  /** It could not be made. */
+  | "failed"
+  /** The node ended while it was made: nothing is kept. */
+  | "lost"
+  /** It is kept no more. */
+  | "deleted";
+
+/** A checkpoint. */
+export interface CheckpointView {
+  /** Its id. */
+  checkpoint_id: CheckpointId;
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** Where it is. */
+  state: CheckpointState;
+  /** Why it was made. */
+  cause: CheckpointCause;
+  /** Who asked for it. */
+  by: SafeLabel;
+  /** When it was begun. */
+  started_at: Timestamp;
+  /** What it is, for people. */
+  label?: string | null;
+  /** BLAKE3 of what is kept: the same states have the same one. */
+  digest?: string | null;
+  /** What is in it. */
+  counts?: FolderCounts | null;
+  /** How many bytes the store had more by it. */
+  bytes_new?: number | null;
+  /** How many things in the folder are not in it. */
+  left_out?: number;
+  /** How many files changed each time they were read, so that what is kept of them may be half of a change. */
+  unsettled?: number;
+  /** Whether whoever worked in the folder was suspended while it was made. */
+  frozen?: boolean;
+  /** Why nothing is kept. */
+  reason?: string | null;
+  /** When it was kept. */
+  created_at?: Timestamp | null;
+}
+
 /** One answer that may be chosen. */
 export interface Choice {
   /** What is given back. */
   value: SafeLabel;
   /** What a person reads. */
   label: string;
+}
+
+/** Something that a restore left as it is. */
+export interface ConflictView {
+  /** Its path; bytes that are no text are shown as `\xNN`. */
+  path: string;
+  /** Why. */
+  reason: string;
 }
 
 /** How it stands with a connector. */
@@ -1640,6 +1827,18 @@ export interface Explanation {
   evidence: Array<TraceEvidence>;
   /** That span. */
   slowest?: PathStretch | null;
+}
+
+/** What there is in a folder. */
+export interface FolderCounts {
+  /** Files. */
+  files: number;
+  /** Folders, without itself. */
+  folders: number;
+  /** Symbolic links. */
+  links: number;
+  /** Bytes in files. */
+  bytes: number;
 }
 
 /** Where reading begins, if it is not behind a number or a cursor. */
@@ -2383,6 +2582,14 @@ export interface KeysParams {
 export interface KeysResult {
   /** Oldest first. */
   items: Array<KeyView>;
+}
+
+/** Something in a folder that is not kept. */
+export interface LeftOutView {
+  /** Its path; bytes that are no text are shown as `\xNN`. */
+  path: string;
+  /** Why: `socket`, `pipe`, `device`, `other_file_system`, `unreadable`, `changing`, `too_large`. */
+  why: string;
 }
 
 /** What is left of a machine. */
@@ -3882,6 +4089,20 @@ export interface ResourcesResult {
   next_cursor?: string | null;
 }
 
+/** What a restore did. */
+export interface RestoreCounts {
+  /** Files and links that were written, and folders that were made. */
+  written: number;
+  /** Files, links and folders that were removed. */
+  removed: number;
+  /** Things of which the permissions alone were changed. */
+  modes: number;
+  /** Bytes in the files that were written. */
+  bytes: number;
+  /** What was left as it is, because it was changed meanwhile or is not kept. */
+  conflicts: number;
+}
+
 /** Retires an agent with all that it owns. */
 export interface RetireParams {
   /** Name or id. */
@@ -5148,6 +5369,25 @@ export interface TerminateParams {
   reason?: string | null;
 }
 
+/** What something is. */
+export type ThingKind =
+  /** A file. */
+  | "file"
+  /** A folder. */
+  | "folder"
+  /** A symbolic link. */
+  | "link";
+
+/** What something was, or is. */
+export interface ThingView {
+  /** What it is. */
+  kind: ThingKind;
+  /** Its bytes, of a file. */
+  bytes?: number | null;
+  /** Its permissions in octal digits, but of a link. */
+  mode?: string | null;
+}
+
 /** Archives a thread. */
 export interface ThreadArchiveParams {
   /** Its id. */
@@ -5868,7 +6108,65 @@ export interface Waterfall {
   end?: Timestamp | null;
 }
 
+/** Makes a folder known as a workspace: that of an agent, or one that is named. One that is known stays as it is. */
+export interface WorkspaceCreateParams {
+  /** The agent whose folder it is. */
+  agent?: string | null;
+  /** The folder, by its whole path; only for operators. */
+  folder?: string | null;
+}
+
+/** Ends a workspace. */
+export interface WorkspaceDeleteParams {
+  /** Which. */
+  workspace_id: WorkspaceId;
+  /** Why, for the record. */
+  reason?: string | null;
+}
+
 export type WorkspaceId = string;
+
+/** Which workspaces to list. */
+export interface WorkspaceListParams {
+  /** Only that of this agent. */
+  agent?: string | null;
+  /** Most workspaces, at most 500. */
+  limit?: number;
+  /** Where a former list ended. */
+  cursor?: string | null;
+}
+
+/** Workspaces. */
+export interface WorkspaceListResult {
+  /** In the order in which they became known. */
+  workspaces: Array<WorkspaceView>;
+  /** Where the next list begins. */
+  next_cursor?: string | null;
+}
+
+/** Names a workspace. */
+export interface WorkspaceParams {
+  /** Which. */
+  workspace_id: WorkspaceId;
+}
+
+/** A workspace. */
+export interface WorkspaceView {
+  /** Its id. */
+  workspace_id: WorkspaceId;
+  /** Its folder. */
+  folder: string;
+  /** How many states of it are kept. */
+  checkpoints: number;
+  /** When it became known. */
+  created_at: Timestamp;
+  /** The agent whose own it is. */
+  agent?: string | null;
+  /** Its id. */
+  agent_id?: AgentId | null;
+  /** The checkpoint that it is being brought back to. */
+  restoring?: CheckpointId | null;
+}
 
 /** Types keys. */
 export interface WriteParams {

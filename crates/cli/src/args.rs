@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Task(Box<command::task::TaskArgs>),
     Run(Box<command::run::RunArgs>),
     Job(Box<command::job::JobArgs>),
+    Workspace(command::workspace::WorkspaceArgs),
+    Checkpoint(Box<command::checkpoint::CheckpointArgs>),
     Queue(command::queue::QueueArgs),
     Output(command::output_of::OutputArgs),
     Attach(command::attach::AttachArgs),

@@ -10,6 +10,7 @@ pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod capability;
+pub(crate) mod checkpoint;
 pub(crate) mod completion;
 pub(crate) mod content;
 pub(crate) mod daemon;
@@ -50,6 +51,7 @@ pub(crate) mod token;
 pub(crate) mod trace;
 pub(crate) mod transcript;
 pub(crate) mod turn;
+pub(crate) mod workspace;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -125,6 +127,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Task(args) => task::run(*args, context),
         Command::Run(args) => run::run(*args, context),
         Command::Job(args) => job::run(*args, context),
+        Command::Workspace(args) => workspace::run(&args, context),
+        Command::Checkpoint(args) => checkpoint::run(&args, context),
         Command::Queue(args) => queue::run(&args, context),
         Command::Output(args) => output_of::run(&args, context),
         Command::Attach(args) => attach::run(&args, context),

@@ -112,6 +112,11 @@ impl Context {
         self.ask_over::<C>(&mut self.connect()?, params)
     }
 
+    /// Connects and calls what takes as long as it takes.
+    pub(crate) fn ask_at_length<C: Call>(&self, params: &C::Params) -> anyhow::Result<Answer<C>> {
+        Ok(Answer::new(self.connect()?.call(C::NAME, params, self.long_patience())?))
+    }
+
     /// Calls once over a connection.
     pub(crate) fn ask_over<C: Call>(&self, node: &mut Node, params: &C::Params) -> anyhow::Result<Answer<C>> {
         Ok(Answer::new(node.call(C::NAME, params, self.patience())?))

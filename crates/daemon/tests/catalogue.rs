@@ -44,6 +44,8 @@ mod ways;
 mod words;
 #[path = "catalogue/work.rs"]
 mod work;
+#[path = "catalogue/workspaces.rs"]
+mod workspaces;
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -310,6 +312,7 @@ fn all() -> Vec<Case> {
         jobs::cases(),
         resources::cases(),
         capabilities::cases(),
+        workspaces::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -466,4 +469,10 @@ fn node_is_told_to_end_once() {
     let access = node.access(&access.token);
     let error = ways::Post::new(&access).call("runtime/node.stop", json!({})).unwrap_err();
     assert!(error.message.ends_with("rule no-token-is-enough"), "{error}");
+}
+
+/// Proves CALL-060.
+#[test]
+fn workspaces_do_what_their_rows_say() {
+    check_all(&workspaces::cases());
 }

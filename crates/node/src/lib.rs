@@ -39,6 +39,7 @@ mod tokens;
 mod trace;
 mod users;
 mod work;
+mod workspaces;
 
 pub use identity::IdentityError;
 pub use observer::{Observer, Seen, ServedRequest};

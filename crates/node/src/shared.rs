@@ -29,6 +29,7 @@ use crate::{
     server::Calls,
     tokens,
     work::Work,
+    workspaces::Workspaces,
 };
 
 /// Who the node is.
@@ -68,6 +69,7 @@ pub(crate) struct Shared {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) calls: Calls,
     pub(crate) work: Work,
+    pub(crate) workspaces: Workspaces,
     pub(crate) tokens: tokens::Known,
     pub(crate) registry: RwLock<Registry>,
     pub(crate) projections: Arc<Projections>,

@@ -42,6 +42,7 @@ use crate::{
     server::{self, Presented},
     shared::{NodeIdentity, Registry, Shared},
     storage, tokens, trace,
+    workspaces::Workspaces,
 };
 
 /// How long engines may take to end when the daemon does.
@@ -105,6 +106,9 @@ pub enum StartError {
     /// Its socket.
     #[error("cannot listen")]
     Listen(#[from] sock::SockError),
+    /// The store of checkpoints.
+    #[error("cannot open the store of checkpoints")]
+    Checkpoints(#[source] edgeplane_workspace::WorkspaceError),
     /// What cannot be read from the record.
     #[error("cannot read what a former daemon left: {0}")]
     Read(String),
@@ -178,6 +182,8 @@ impl Node {
         let was_full = storage::was_full(&node.shared.record.store().reader(), &stream, &opening.held);
         node.record_start().await;
         node.shared.keys.establish(&node.shared.record).await;
+        let taken_up = crate::workspaces::take_up(&node.shared).await;
+        taken_up.map_err(|error| StartError::Read(error.message))?;
         node.take_over(&opening.held).await?;
         node.listen(&config.dirs.socket)?;
         let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);
@@ -336,6 +342,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         adapters: Adapters::new(state),
         calls: server::Calls::default(),
         work: crate::work::Work::default(),
+        workspaces: workspaces(state, &record)?,
         tokens: tokens::Known::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),
@@ -357,6 +364,13 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         checks,
         boot_id: proc::boot_id()?,
     })
+}
+
+/// The store of checkpoints.
+fn workspaces(state: &Path, record: &Record) -> Result<Workspaces, StartError> {
+    let dir = crate::workspaces::store_dir(state);
+    let store = edgeplane_workspace::Store::new(&dir, record.mint().clock.clone());
+    Ok(Workspaces::new(store.map_err(StartError::Checkpoints)?))
 }
 
 /// Two nodes of one name may share a machine; their groups may not.

@@ -41,15 +41,15 @@ pub use batch::{AppendError, Batch, Body, Committed, CommittedEvent, NewEvent};
 pub use model::{FoldError, Model};
 pub use open::{OpenError, Opening, Options};
 pub use reader::{
-    ActionFilter, ChainCheck, InboxFilter, Order, RAW_BYTES_MAX, RawEvent, ReadError, Reader, StoredEvent,
-    Stretch, TaskFilter, ThreadFilter, TurnsOf,
+    ActionFilter, ChainCheck, CheckpointFilter, InboxFilter, Order, RAW_BYTES_MAX, RawEvent, ReadError,
+    Reader, StoredEvent, Stretch, TaskFilter, ThreadFilter, TurnsOf,
 };
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, BusyRow, CallRow, CommandInputRow, CommandRow, CommandStory,
-    DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow,
-    JobReportRow, JobRow, JobTally, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow, Occurrence,
-    OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow,
-    RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow, TaskStory,
-    TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    ActionRow, AgentFilter, AgentRow, BusyRow, CallRow, CheckpointRow, CommandInputRow, CommandRow,
+    CommandStory, DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow,
+    JobItemRow, JobReportRow, JobRow, JobTally, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow,
+    Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter,
+    ResourceRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow,
+    TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals, WorkspaceRow,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -24,14 +24,15 @@ mod tasks;
 mod threads;
 mod tokens;
 mod traces;
+mod workspaces;
 
 pub(crate) mod rebuild;
 
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, DeliveryId, Epoch, Event, InputId, InvocationId, MessageId, OverrideId,
-    ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
+    ActionId, AgentId, AgentName, CheckpointId, DeliveryId, Epoch, Event, InputId, InvocationId, MessageId,
+    OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId, WorkspaceId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -82,11 +83,13 @@ pub enum Model {
     Tasks,
     /// Which tasks are jobs, and what was reported of their items.
     Jobs,
+    /// Workspaces and their kept states.
+    Workspaces,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -108,6 +111,7 @@ impl Model {
         Self::Calls,
         Self::Tasks,
         Self::Jobs,
+        Self::Workspaces,
     ];
 
     /// Its name.
@@ -135,6 +139,7 @@ impl Model {
             Self::Calls => "calls",
             Self::Tasks => "tasks",
             Self::Jobs => "jobs",
+            Self::Workspaces => "workspaces",
         }
     }
 
@@ -161,6 +166,7 @@ impl Model {
             Self::Calls => &calls::DEFINITION,
             Self::Tasks => &tasks::DEFINITION,
             Self::Jobs => &jobs::DEFINITION,
+            Self::Workspaces => &workspaces::DEFINITION,
         }
     }
 }
@@ -267,6 +273,18 @@ pub enum FoldError {
     /// There is no such invocation that waits or runs.
     #[error("invocation {0} does not wait or run")]
     NoInvocation(InvocationId),
+    /// There is a workspace with this id or of this folder already.
+    #[error("workspace {0} exists already, or its folder has another one")]
+    WorkspaceTwice(WorkspaceId),
+    /// There is no such workspace, or it is not in the state that the fact needs.
+    #[error("workspace {0} does not exist, or is in another state")]
+    NoWorkspace(WorkspaceId),
+    /// A checkpoint with this id was begun already.
+    #[error("checkpoint {0} is begun already")]
+    CheckpointTwice(CheckpointId),
+    /// There is no such checkpoint of the workspace in the state that the fact needs.
+    #[error("checkpoint {0} does not exist, or is in another state")]
+    NoCheckpoint(CheckpointId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),

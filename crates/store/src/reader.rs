@@ -23,6 +23,7 @@ mod tasks;
 mod threads;
 mod tokens;
 mod traces;
+mod workspaces;
 
 use std::{
     fmt, io,
@@ -50,6 +51,7 @@ pub use inbox::InboxFilter;
 pub use tasks::TaskFilter;
 pub use threads::{Order, ThreadFilter, TurnsOf};
 pub use traces::Stretch;
+pub use workspaces::CheckpointFilter;
 
 /// Idle connections kept. More threads than this may read; the connections they open beyond are closed after use.
 const IDLE_MAX: usize = 8;

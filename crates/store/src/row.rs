@@ -9,6 +9,7 @@ mod resources;
 mod schedules;
 mod tasks;
 mod threads;
+mod workspaces;
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{
@@ -28,6 +29,7 @@ pub use resources::{ResourceFilter, ResourceRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally};
 pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
+pub use workspaces::{CheckpointRow, WorkspaceRow};
 
 /// A command that was run inside an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

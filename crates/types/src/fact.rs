@@ -13,6 +13,7 @@ mod names;
 mod resource;
 mod stream;
 mod work;
+mod workspace;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,10 @@ pub use stream::{StreamName, StreamNameError};
 pub use work::{
     RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskPlan,
     TaskProgressed, TaskUnlinked, TaskUpdated,
+};
+pub use workspace::{
+    CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, RestoreEnded, RestoreFailed,
+    RestoreStarted, Suspended, WorkspaceCreated, WorkspaceDeleted,
 };
 
 use crate::{Epoch, EventId, Timestamp, TraceContext};

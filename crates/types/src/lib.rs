@@ -21,6 +21,7 @@ pub mod resource;
 pub mod schedule;
 pub mod trace;
 pub mod work;
+pub mod workspace;
 
 mod words;
 
@@ -44,3 +45,4 @@ pub use resource::{ResourceKind, ResourceUri};
 pub use time::Timestamp;
 pub use trace::{SpanId, TraceContext, TraceId, Traceparent};
 pub use work::{EdgeKind, JobItemState, JobReport, JobState, RunLimits, RunState, TaskState, Visibility};
+pub use workspace::{CheckpointCause, CheckpointState, FolderCounts, RestoreCounts};

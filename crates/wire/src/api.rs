@@ -26,6 +26,7 @@ pub mod stream;
 pub mod terminal;
 pub mod trace;
 pub mod work;
+pub mod workspace;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,10 @@
 //! Checkpoints: making one of a folder, and what one says of itself.
 
 use std::{
+    collections::HashSet,
     os::{fd::AsFd as _, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
 };
-
-use rustix::fs::{Mode, OFlags, open};
 
 use crate::{
     content::Content,
@@ -18,7 +17,7 @@ use crate::{
     stat_index::{self, Kept, StatIndex},
     store::Session,
     tree::{Entry, Node, Reader, put_content, put_sized},
-    walk::{Aside, Folder, Walk, What},
+    walk::{Aside, Folder, Walk, What, open_root},
 };
 
 /// How a checkpoint begins.
@@ -164,11 +163,8 @@ impl Session {
     }
 
     pub(crate) fn scan(&self, path: &Path, rules: &Rules, key: &str) -> Result<Scan, WorkspaceError> {
-        let failed =
-            |error: rustix::io::Errno| WorkspaceError::Folder { path: path.to_owned(), source: error.into() };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = open(path, flags, Mode::empty()).map_err(failed)?;
-        let ignored = if rules.keep_ignored { Default::default() } else { git::ignored(path)? };
+        let root = open_root(path)?;
+        let ignored = if rules.keep_ignored { HashSet::new() } else { git::ignored(path, &root)? };
         let index_path = stat_index::path_of(self.root(), key);
         let index = StatIndex::load(&index_path);
         let reading = Reading { session: self, tick: stat_index::tick_of(root.as_fd()) };

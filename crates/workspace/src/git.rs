@@ -6,14 +6,20 @@
 use std::{
     collections::HashSet,
     io::Read as _,
-    os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+    os::{
+        fd::{AsRawFd as _, OwnedFd},
+        unix::process::CommandExt as _,
+    },
     path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
 use edgeplane_os::wait::{Deadline, until};
-use rustix::process::geteuid;
+use rustix::{
+    fs::{AtFlags, fstat, statat},
+    process::geteuid,
+};
 
 use crate::error::WorkspaceError;
 
@@ -43,16 +49,17 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// The paths beneath a folder that git ignores; none if it is no work tree.
-pub(crate) fn ignored(root: &Path) -> Result<HashSet<Vec<u8>>, WorkspaceError> {
+pub(crate) fn ignored(path: &Path, root: &OwnedFd) -> Result<HashSet<Vec<u8>>, WorkspaceError> {
     // Only a folder that is a work tree itself: one above may ignore all of it.
-    if root.join(".git").symlink_metadata().is_err() {
+    if statat(root, ".git", AtFlags::SYMLINK_NOFOLLOW).is_err() {
         return Ok(HashSet::new());
     }
-    let failed = |reason: String| WorkspaceError::Git { path: root.to_owned(), reason };
+    let failed = |reason: String| WorkspaceError::Git { path: path.to_owned(), reason };
     let mut command = Command::new("git");
     command
         .args(HARMLESS)
-        .current_dir(root)
+        // The folder that is open, whatever its path leads to by now.
+        .current_dir(format!("/proc/self/fd/{}", root.as_raw_fd()))
         .env_clear()
         .env("PATH", SEARCH_PATH)
         .env("LC_ALL", "C")
@@ -64,9 +71,9 @@ pub(crate) fn ignored(root: &Path) -> Result<HashSet<Vec<u8>>, WorkspaceError> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let owner = root.metadata().map_err(|error| failed(error.to_string()))?;
-    if geteuid().is_root() && owner.uid() != 0 {
-        command.uid(owner.uid()).gid(owner.gid());
+    let owner = fstat(root).map_err(|error| failed(error.to_string()))?;
+    if geteuid().is_root() && owner.st_uid != 0 {
+        command.uid(owner.st_uid).gid(owner.st_gid);
     }
     let child = command.spawn().map_err(|error| failed(format!("it cannot be run: {error}")))?;
     let answer = answer_of(child).map_err(failed)?;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Gid, Mode, OFlags, Uid, fchmod, fstat, mkdirat, open, openat, unlinkat},
+    fs::{AtFlags, Gid, Mode, OFlags, Uid, fchmod, fstat, mkdirat, openat, unlinkat},
     io::Errno,
     process::geteuid,
 };
@@ -28,7 +28,7 @@ use crate::{
     seen::{Kind, Seen},
     store::Session,
     tree::{Entry, Node},
-    walk::{Folder, Found, What, open_folder},
+    walk::{Folder, Found, What, open_folder, open_root},
 };
 use write::{Output, Work};
 
@@ -83,10 +83,7 @@ impl Session {
     ) -> Result<Restore<'_>, WorkspaceError> {
         let wanted = self.get(wanted)?;
         let scan = self.scan(folder, rules, key)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = open(folder, flags, Mode::empty())
-            .map_err(|error| WorkspaceError::Folder { path: folder.to_owned(), source: error.into() })?;
-        Ok(Restore { session: self, root, scan, wanted })
+        Ok(Restore { session: self, root: open_root(folder)?, scan, wanted })
     }
 }
 

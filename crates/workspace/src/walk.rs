@@ -10,7 +10,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, RawDir, fstat, openat, readlinkat, statat},
+    fs::{AtFlags, CWD, Mode, OFlags, RawDir, ResolveFlags, fstat, openat, openat2, readlinkat, statat},
     io::Errno,
 };
 
@@ -73,6 +73,13 @@ pub(crate) struct Aside {
     pub(crate) unsettled: Vec<PathBuf>,
     /// Files that were read.
     pub(crate) read: u64,
+}
+
+/// Opens the folder of a workspace, to which no link leads: whoever may write on the way could lead it elsewhere.
+pub(crate) fn open_root(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+        .map_err(|error| WorkspaceError::Folder { path: path.to_owned(), source: error.into() })
 }
 
 /// Opens a folder beneath another one, and no link.

@@ -902,6 +902,16 @@ Change = Literal[
 """What changed about a declaration."""
 
 
+ChangeKind = Literal[
+    "added",  # It was not there.
+    "removed",  # It is no more.
+    "content",  # It holds something else, or leads elsewhere.
+    "mode",  # Its permissions differ, and nothing else.
+    "kind",  # It is another kind of thing.
+]
+"""How something differs."""
+
+
 class ChangeParams(TypedDict):
     """Names an agent and says why."""
 
@@ -924,6 +934,19 @@ class ChangeResult(TypedDict):
     desired: Desired
     # Its newest epoch.
     epoch: Epoch
+
+
+class ChangeView(TypedDict):
+    """Something that differs."""
+
+    # Its path beneath the folder, `.` for the folder itself; bytes that are no text are shown as `\xNN`.
+    path: str
+    # How.
+    change: ChangeKind
+    # What it was.
+    before: NotRequired[Optional[ThingView]]
+    # What it is.
+    after: NotRequired[Optional[ThingView]]
 
 
 Channel = Literal[
@@ -977,6 +1000,169 @@ class CheckResult(TypedDict):
     decision: NotRequired[Optional[ExplainResult]]
 
 
+CheckpointCause = Literal[
+    "asked",  # Somebody asked for it.
+    "restore",  # It is what was there before a restore.
+]
+"""Why a checkpoint is made."""
+
+
+class CheckpointCreateParams(TypedDict):
+    """Keeps the state of a workspace."""
+
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # What it is, for people.
+    label: NotRequired[Optional[str]]
+    # Whether to keep what git ignores.
+    ignored: NotRequired[bool]
+    # Whether to keep `.git`.
+    git: NotRequired[bool]
+
+
+class CheckpointDeleteParams(TypedDict):
+    """Ends a checkpoint."""
+
+    # Which.
+    checkpoint_id: CheckpointId
+    # Why, for the record.
+    reason: NotRequired[Optional[str]]
+
+
+class CheckpointDetail(TypedDict):
+    """A checkpoint, with what is not in it."""
+
+    # The checkpoint.
+    checkpoint: CheckpointView
+    # What is not in it, as far as it is listed.
+    left_out: NotRequired[List[LeftOutView]]
+
+
+class CheckpointDiffParams(TypedDict):
+    """What differs between two checkpoints."""
+
+    # From this one.
+    before_id: CheckpointId
+    # To this one.
+    after_id: CheckpointId
+    # Most changes, at most 10,000.
+    limit: NotRequired[int]
+
+
+class CheckpointDiffResult(TypedDict):
+    """What differs."""
+
+    # As far as it is told, by path.
+    changes: List[ChangeView]
+    # How much differs.
+    total: int
+
+
+CheckpointId = str
+
+
+class CheckpointListParams(TypedDict):
+    """Which checkpoints to list."""
+
+    # Of this workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or of the workspace of this agent.
+    agent: NotRequired[Optional[str]]
+    # Those that are not kept, too: failed, lost, deleted.
+    all: NotRequired[bool]
+    # Most checkpoints, at most 500.
+    limit: NotRequired[int]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
+
+
+class CheckpointListResult(TypedDict):
+    """Checkpoints."""
+
+    # The newest first.
+    checkpoints: List[CheckpointView]
+    # Where the next list begins.
+    next_cursor: NotRequired[Optional[str]]
+
+
+class CheckpointParams(TypedDict):
+    """Names a checkpoint."""
+
+    # Which.
+    checkpoint_id: CheckpointId
+
+
+class CheckpointRestoreParams(TypedDict):
+    """Brings a workspace back to a checkpoint of it."""
+
+    # Which.
+    checkpoint_id: CheckpointId
+    # Do it even if somebody is at work in the folder.
+    force: NotRequired[bool]
+    # Whether what git ignores is kept and touched, too.
+    ignored: NotRequired[bool]
+    # Whether `.git` is kept and touched, too.
+    git: NotRequired[bool]
+
+
+class CheckpointRestoreResult(TypedDict):
+    """What a restore did."""
+
+    # The checkpoint of what was there before.
+    before: CheckpointView
+    # What was done.
+    counts: RestoreCounts
+    # What was left as it is, as far as it is listed.
+    conflicts: NotRequired[List[ConflictView]]
+
+
+CheckpointState = Literal[
+    "started",  # It is being made.
+    "created",  # It is kept.
+    "failed",  # It could not be made.
+    "lost",  # The node ended while it was made: nothing is kept.
+    "deleted",  # It is kept no more.
+]
+"""Where a checkpoint is."""
+
+
+class CheckpointView(TypedDict):
+    """A checkpoint."""
+
+    # Its id.
+    checkpoint_id: CheckpointId
+    # The workspace.
+    workspace_id: WorkspaceId
+    # Where it is.
+    state: CheckpointState
+    # Why it was made.
+    cause: CheckpointCause
+    # Who asked for it.
+    by: SafeLabel
+    # When it was begun.
+    started_at: Timestamp
+    # What it is, for people.
+    label: NotRequired[Optional[str]]
+    # BLAKE3 of what is kept: the same states have the same one.
+    digest: NotRequired[Optional[str]]
+    # What is in it.
+    counts: NotRequired[Optional[FolderCounts]]
+    # How many bytes the store had more by it.
+    bytes_new: NotRequired[Optional[int]]
+    # How many things in the folder are not in it.
+    left_out: NotRequired[int]
+    # How many files changed each time they were read, so that what is kept of them may be half of a change.
+    unsettled: NotRequired[int]
+    # Whether whoever worked in the folder was suspended while it was made.
+    frozen: NotRequired[bool]
+    # Why nothing is kept.
+    reason: NotRequired[Optional[str]]
+    # When it was kept.
+    created_at: NotRequired[Optional[Timestamp]]
+
+
 class Choice(TypedDict):
     """One answer that may be chosen."""
 
@@ -984,6 +1170,15 @@ class Choice(TypedDict):
     value: SafeLabel
     # What a person reads.
     label: str
+
+
+class ConflictView(TypedDict):
+    """Something that a restore left as it is."""
+
+    # Its path; bytes that are no text are shown as `\xNN`.
+    path: str
+    # Why.
+    reason: str
 
 
 class ConnectorStanding(TypedDict):
@@ -1671,6 +1866,19 @@ class Explanation(TypedDict):
     evidence: List[TraceEvidence]
     # That span.
     slowest: NotRequired[Optional[PathStretch]]
+
+
+class FolderCounts(TypedDict):
+    """What there is in a folder."""
+
+    # Files.
+    files: int
+    # Folders, without itself.
+    folders: int
+    # Symbolic links.
+    links: int
+    # Bytes in files.
+    bytes: int
 
 
 From = Literal[
@@ -2440,6 +2648,15 @@ class KeysResult(TypedDict):
 
     # Oldest first.
     items: List[KeyView]
+
+
+class LeftOutView(TypedDict):
+    """Something in a folder that is not kept."""
+
+    # Its path; bytes that are no text are shown as `\xNN`.
+    path: str
+    # Why: `socket`, `pipe`, `device`, `other_file_system`, `unreadable`, `changing`, `too_large`.
+    why: str
 
 
 class LeftView(TypedDict):
@@ -3993,6 +4210,21 @@ class ResourcesResult(TypedDict):
     next_cursor: NotRequired[Optional[str]]
 
 
+class RestoreCounts(TypedDict):
+    """What a restore did."""
+
+    # Files and links that were written, and folders that were made.
+    written: int
+    # Files, links and folders that were removed.
+    removed: int
+    # Things of which the permissions alone were changed.
+    modes: int
+    # Bytes in the files that were written.
+    bytes: int
+    # What was left as it is, because it was changed meanwhile or is not kept.
+    conflicts: int
+
+
 class RetireParams(TypedDict):
     """Retires an agent with all that it owns."""
 
@@ -5276,6 +5508,25 @@ class TerminateParams(TypedDict):
     reason: NotRequired[Optional[str]]
 
 
+ThingKind = Literal[
+    "file",  # A file.
+    "folder",  # A folder.
+    "link",  # A symbolic link.
+]
+"""What something is."""
+
+
+class ThingView(TypedDict):
+    """What something was, or is."""
+
+    # What it is.
+    kind: ThingKind
+    # Its bytes, of a file.
+    bytes: NotRequired[Optional[int]]
+    # Its permissions in octal digits, but of a link.
+    mode: NotRequired[Optional[str]]
+
+
 class ThreadArchiveParams(TypedDict):
     """Archives a thread."""
 
@@ -6022,7 +6273,71 @@ class Waterfall(TypedDict):
     end: NotRequired[Optional[Timestamp]]
 
 
+class WorkspaceCreateParams(TypedDict):
+    """Makes a folder known as a workspace: that of an agent, or one that is named. One that is known stays as it is."""
+
+    # The agent whose folder it is.
+    agent: NotRequired[Optional[str]]
+    # The folder, by its whole path; only for operators.
+    folder: NotRequired[Optional[str]]
+
+
+class WorkspaceDeleteParams(TypedDict):
+    """Ends a workspace."""
+
+    # Which.
+    workspace_id: WorkspaceId
+    # Why, for the record.
+    reason: NotRequired[Optional[str]]
+
+
 WorkspaceId = str
+
+
+class WorkspaceListParams(TypedDict):
+    """Which workspaces to list."""
+
+    # Only that of this agent.
+    agent: NotRequired[Optional[str]]
+    # Most workspaces, at most 500.
+    limit: NotRequired[int]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
+
+
+class WorkspaceListResult(TypedDict):
+    """Workspaces."""
+
+    # In the order in which they became known.
+    workspaces: List[WorkspaceView]
+    # Where the next list begins.
+    next_cursor: NotRequired[Optional[str]]
+
+
+class WorkspaceParams(TypedDict):
+    """Names a workspace."""
+
+    # Which.
+    workspace_id: WorkspaceId
+
+
+class WorkspaceView(TypedDict):
+    """A workspace."""
+
+    # Its id.
+    workspace_id: WorkspaceId
+    # Its folder.
+    folder: str
+    # How many states of it are kept.
+    checkpoints: int
+    # When it became known.
+    created_at: Timestamp
+    # The agent whose own it is.
+    agent: NotRequired[Optional[str]]
+    # Its id.
+    agent_id: NotRequired[Optional[AgentId]]
+    # The checkpoint that it is being brought back to.
+    restoring: NotRequired[Optional[CheckpointId]]
 
 
 class WriteParams(TypedDict):

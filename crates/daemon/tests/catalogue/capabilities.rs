@@ -53,7 +53,7 @@ fn nobody(world: &World) -> Value {
     json!({ "invocation_id": world.id("inv") })
 }
 
-fn with(mut params: Value, more: Value) -> Value {
+fn with(mut params: Value, more: &Value) -> Value {
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     params
 }
@@ -119,9 +119,9 @@ fn looking() -> Vec<Case> {
         ),
         case(
             "capability/invocation.await",
-            |w| good(w, with(called(w), json!({ "timeout_ms": 1_000 }))),
+            |w| good(w, with(called(w), &json!({ "timeout_ms": 1_000 }))),
             vec![fails!(NotFound, "capability/invocation.await", |w| {
-                with(nobody(w), json!({ "timeout_ms": 1 }))
+                with(nobody(w), &json!({ "timeout_ms": 1 }))
             })],
         ),
     ]
@@ -137,7 +137,7 @@ fn calling() -> Vec<Case> {
                 fails!(InvalidParams, "capability/invoke", |w| call(w, "echo", json!({}))),
                 fails!(PolicyBlocked, "capability/invoke", |w| named(w, "die")),
                 fails!(VersionConflict, "capability/invoke", |w| {
-                    with(call(w, "echo", json!({ "text": "x" })), json!({ "digest": "0" }))
+                    with(call(w, "echo", json!({ "text": "x" })), &json!({ "digest": "0" }))
                 }),
                 fails!(TooLarge, "capability/invoke", |w| {
                     call(w, "echo", json!({ "text": "x".repeat(1_100_000) }))
@@ -154,12 +154,12 @@ fn calling() -> Vec<Case> {
             "capability/permission.resolve",
             |w| good(w, waiting(w)),
             vec![
-                fails!(NotFound, "capability/permission.resolve", |w| { with(waiting(w), nobody(w)) }),
-                fails!(InvalidState, "capability/permission.resolve", |w| with(waiting(w), called(w))),
+                fails!(NotFound, "capability/permission.resolve", |w| { with(waiting(w), &nobody(w)) }),
+                fails!(InvalidState, "capability/permission.resolve", |w| with(waiting(w), &called(w))),
                 failure(ErrorName::Conflict, |w| {
                     w.ask(
                         "capability/permission.resolve",
-                        with(waiting(w), json!({ "digest": "0".repeat(64) })),
+                        with(waiting(w), &json!({ "digest": "0".repeat(64) })),
                     )
                 }),
             ],

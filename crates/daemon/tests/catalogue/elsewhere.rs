@@ -15,9 +15,16 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     ("runtime/task.create", "quota_exhausted", "crates/daemon/tests/graphs.rs", GRAPH),
     // A shim of a release before.
     ("runtime/process.write", "unsupported", "crates/node/src/agent/acp/commands/input.rs", OLDER_SHIM),
+    // While something else is being done with it.
+    ("workspace/delete", "locked", WORKSPACES, LOCKED),
+    ("workspace/checkpoint.create", "locked", WORKSPACES, LOCKED),
+    ("workspace/checkpoint.restore", "locked", WORKSPACES, LOCKED),
+    ("workspace/checkpoint.delete", "locked", WORKSPACES, LOCKED),
     ("runtime/hook.report", "success", "crates/daemon/tests/hooks.rs", HOOKS),
 ];
 
+const WORKSPACES: &str = "crates/daemon/tests/workspaces.rs";
+const LOCKED: &str = "one_thing_is_done_with_a_workspace_at_a_time";
 const LEGAL_PAIRS: &str = "legal_pairs_lead_where_the_table_says_and_all_others_are_refused";
 const OLDER_SHIM: &str = "a_shim_of_an_older_release_is_not_written_to";
 const QUARANTINE: &str = "without_a_cgroup_a_possible_orphan_ends_in_quarantine";

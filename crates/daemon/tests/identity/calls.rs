@@ -51,6 +51,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "conversation/queue.remove" | "conversation/queue.promote" => {
                     json!({ "turn_id": of_uuid("trn") })
                 }
+                "workspace/delete" => json!({ "workspace_id": of_uuid("wks") }),
                 "resource/list" => json!({}),
                 "capability/permission.resolve" => json!({
                     "invocation_id": of_uuid("inv"), "digest": "x", "verdict": { "verdict": "approve" },

@@ -298,7 +298,7 @@ fn what_came_of_it(talk: &mut Talk<'_>) {
 
 fn mistakes(talk: &mut Talk<'_>) {
     talk.refused("method_not_found", "runtime/agent.fly", json!({}));
-    talk.refused("unsupported", "workspace/create", json!({}));
+    talk.refused("unsupported", "workspace/file.write", json!({}));
     talk.refused("unsupported", "workspace/file.read", json!({}));
     talk.refused("not_found", "runtime/agent.get", json!({ "agent": "nobody" }));
     talk.refused("invalid_params", "runtime/agent.get", json!({ "agnet": "echo" }));

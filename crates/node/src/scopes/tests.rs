@@ -26,6 +26,7 @@ fn table() -> Vec<Row> {
         .chain(conversations())
         .chain(work())
         .chain(resources())
+        .chain(workspaces())
         .collect()
 }
 
@@ -125,6 +126,21 @@ fn conversations() -> Vec<Row> {
         ),
         (json!({ "turn_id": TURN }), "read", &["conversation/turn.get", "conversation/item.list"]),
         (output, "read", &["conversation/output.get"]),
+    ]
+}
+
+fn workspaces() -> Vec<Row> {
+    let workspace = json!({ "workspace_id": TURN.replace("trn", "wks") });
+    let checkpoint = json!({ "checkpoint_id": TURN.replace("trn", "chk") });
+    let both = json!({ "before_id": checkpoint["checkpoint_id"], "after_id": checkpoint["checkpoint_id"] });
+    vec![
+        (json!({ "agent": "a" }), "supervise", &["workspace/create", "workspace/checkpoint.create"]),
+        (workspace.clone(), "supervise", &["workspace/delete"]),
+        (workspace, "read", &["workspace/get"]),
+        (checkpoint.clone(), "supervise", &["workspace/checkpoint.restore", "workspace/checkpoint.delete"]),
+        (checkpoint, "read", &["workspace/checkpoint.get"]),
+        (both, "read", &["workspace/checkpoint.diff"]),
+        (json!({}), "read", &["workspace/list", "workspace/checkpoint.list"]),
     ]
 }
 

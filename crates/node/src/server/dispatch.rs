@@ -260,6 +260,23 @@ async fn call_about_streams(session: &Session, request: Request) -> Result<Box<R
         Request::ProjectionVerify(params) => {
             raw(methods::streams::projection::verify(session, params).await?)
         }
+        other => call_about_workspaces(session, other).await,
+    }
+}
+
+/// Serves what is about workspaces and their checkpoints.
+async fn call_about_workspaces(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    match request {
+        Request::WorkspaceCreate(params) => raw(methods::workspaces::create(session, params).await?),
+        Request::WorkspaceGet(params) => raw(methods::workspaces::get(session, &params)?),
+        Request::WorkspaceList(params) => raw(methods::workspaces::list(session, params).await?),
+        Request::WorkspaceDelete(params) => raw(methods::workspaces::delete(session, params).await?),
+        Request::CheckpointCreate(params) => raw(methods::workspaces::keep(session, params).await?),
+        Request::CheckpointGet(params) => raw(methods::workspaces::checkpoint(session, &params).await?),
+        Request::CheckpointList(params) => raw(methods::workspaces::checkpoints(session, params).await?),
+        Request::CheckpointDiff(params) => raw(methods::workspaces::diff(session, params).await?),
+        Request::CheckpointRestore(params) => raw(methods::workspaces::restore(session, params).await?),
+        Request::CheckpointDelete(params) => raw(methods::workspaces::forget(session, params).await?),
         other => call_about_traces(session, other).await,
     }
 }

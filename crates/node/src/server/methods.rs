@@ -33,6 +33,7 @@ pub(crate) mod traces;
 pub(super) mod transcript;
 pub(super) mod vouch;
 pub(super) mod work;
+pub(super) mod workspaces;
 
 use edgeplane_types::{AgentId, ErrorName, MessageId, Tenant};
 use edgeplane_wire::rpc::RpcError;

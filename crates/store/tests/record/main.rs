@@ -40,3 +40,5 @@ mod threads;
 mod traces;
 #[cfg(test)]
 mod turns;
+#[cfg(test)]
+mod workspaces;

@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CallEnd, Cause, ClosingReason, CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged,
-    DeliveryCreated, DeliveryFailed, InterruptRequested, InvocationBegun, InvocationEnded,
-    InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RunBegun, RunEnded,
+    CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
+    CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
+    InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported,
+    ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded,
     RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
     TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated, ThreadRolledBack,
-    ThreadUpdated, ToldBy, TreeEvidence,
+    ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -502,6 +503,33 @@ pub enum Fact {
     /// An invocation is over.
     #[serde(rename = "invocation.ended")]
     InvocationEnded(InvocationEnded),
+    /// A folder is known as a workspace.
+    #[serde(rename = "workspace.created")]
+    WorkspaceCreated(WorkspaceCreated),
+    /// A workspace is known no more.
+    #[serde(rename = "workspace.deleted")]
+    WorkspaceDeleted(WorkspaceDeleted),
+    /// The state of a workspace is to be kept: the intent.
+    #[serde(rename = "checkpoint.started")]
+    CheckpointStarted(CheckpointStarted),
+    /// The state of a workspace is kept.
+    #[serde(rename = "checkpoint.created")]
+    CheckpointCreated(Box<CheckpointCreated>),
+    /// A state was not kept.
+    #[serde(rename = "checkpoint.failed")]
+    CheckpointFailed(CheckpointFailed),
+    /// A kept state is named no more.
+    #[serde(rename = "checkpoint.deleted")]
+    CheckpointDeleted(CheckpointDeleted),
+    /// A workspace is to be brought back to a checkpoint: the intent.
+    #[serde(rename = "checkpoint.restore_started")]
+    RestoreStarted(RestoreStarted),
+    /// A workspace was brought back to a checkpoint.
+    #[serde(rename = "checkpoint.restored")]
+    RestoreEnded(RestoreEnded),
+    /// A workspace was not brought back, or not in full.
+    #[serde(rename = "checkpoint.restore_failed")]
+    RestoreFailed(RestoreFailed),
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]

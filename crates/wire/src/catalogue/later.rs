@@ -49,10 +49,6 @@ later! {
     "capability/register" Write "Makes a capability known.";
     "capability/withdraw" Write "Takes a capability back.";
 
-    "workspace/create" Write "Makes a workspace.";
-    "workspace/get" Read "Shows a workspace.";
-    "workspace/list" Read "Lists workspaces.";
-    "workspace/delete" Write "Removes a workspace.";
     "workspace/binding.attach" Write "Binds a workspace to a run.";
     "workspace/binding.detach" Write "Takes a workspace from a run.";
     "workspace/file.list" Read "Lists files.";
@@ -65,12 +61,6 @@ later! {
     "workspace/blob.put" Write "Stores bytes by their digest.";
     "workspace/blob.get" Read "Reads bytes by their digest.";
     "workspace/blob.stat" Read "Shows whether bytes are stored.";
-    "workspace/checkpoint.create" Write "Keeps the state of a workspace.";
-    "workspace/checkpoint.get" Read "Shows a checkpoint.";
-    "workspace/checkpoint.list" Read "Lists checkpoints.";
-    "workspace/checkpoint.diff" Read "Tells what differs between two checkpoints.";
-    "workspace/checkpoint.restore" Write "Brings a workspace back to a checkpoint.";
-    "workspace/checkpoint.delete" Write "Removes a checkpoint.";
     "workspace/lock.acquire" Write "Takes a lock on paths.";
     "workspace/lock.release" Write "Gives a lock back.";
     "workspace/lock.list" Read "Lists locks.";

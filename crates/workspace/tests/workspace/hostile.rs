@@ -73,6 +73,16 @@ fn no_link_leads_out() {
     assert!(look(&outside) == before);
 }
 
+/// Proves WSP-010.
+#[test]
+fn a_path_with_a_link_is_no_workspace() {
+    let place = Place::new();
+    fs::create_dir(place.beside("real")).unwrap();
+    symlink(place.beside("real"), place.beside("link")).unwrap();
+    let error = place.session().create(&place.beside("link"), &ALL, "key").unwrap_err();
+    assert!(matches!(error, WorkspaceError::Folder { .. }), "{error:?}");
+}
+
 /// Proves WSP-007.
 #[test]
 fn what_changes_after_it_was_kept_stays() {

@@ -10,6 +10,9 @@ use crate::server::methods;
 /// Refuses selectors that name nothing that the caller may see, and such that contradict each other or the parameters.
 pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) -> Result<(), RpcError> {
     nothing_of_later(selectors)?;
+    if let Some(id) = selectors.workspace_id {
+        methods::workspaces::seen(session, id).map_err(|_hidden| unknown("workspace_id"))?;
+    }
     if selectors.host_id.is_some_and(|id| id != session.shared.identity.id) {
         return Err(unknown("host_id"));
     }
@@ -82,7 +85,6 @@ fn resource(session: &Session, text: &str) -> Result<Option<AgentId>, RpcError> 
 /// What no node has yet cannot be named.
 fn nothing_of_later(selectors: &Selectors) -> Result<(), RpcError> {
     let later = [
-        ("workspace_id", selectors.workspace_id.is_some()),
         ("binding_epoch", selectors.binding_epoch.is_some()),
         ("capability_id", selectors.capability_id.is_some()),
         ("invocation_id", selectors.invocation_id.is_some()),

@@ -34,7 +34,7 @@ pub(super) fn name_of(reader: &Reader, id: &AgentId) -> Result<String, ReadError
     Ok(reader.agent_by_id(id)?.map_or_else(|| id.to_string(), |agent| agent.name.to_string()))
 }
 
-pub(super) fn creator(by: &Actor) -> SafeLabel {
+pub(in crate::server::methods) fn creator(by: &Actor) -> SafeLabel {
     match by {
         Actor::Operator { name, user_id } | Actor::Service { name, user_id } => {
             user_id.clone().unwrap_or_else(|| name.clone())

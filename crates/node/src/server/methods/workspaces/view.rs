@@ -1,0 +1,119 @@
+//! Workspaces, checkpoints and what differs, as they are shown.
+
+use std::{fmt::Write as _, os::unix::ffi::OsStrExt as _, path::Path};
+
+use edgeplane_store::{CheckpointRow, WorkspaceRow};
+use edgeplane_wire::api::workspace::{
+    ChangeKind, ChangeView, CheckpointView, LeftOutView, ThingKind, ThingView, WorkspaceView,
+};
+use edgeplane_workspace::{Change, Changed, Checkpoint, Side};
+
+use super::{super::work::creator, Session};
+
+pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> WorkspaceView {
+    let handle = row.agent.and_then(|id| session.shared.agent_by_id(id));
+    WorkspaceView {
+        workspace_id: row.id,
+        agent: handle.map(|handle| handle.name.to_string()),
+        agent_id: row.agent,
+        folder: row.folder,
+        checkpoints: row.checkpoints,
+        restoring: row.restoring,
+        created_at: row.created_at,
+    }
+}
+
+pub(super) fn shown_checkpoint(row: CheckpointRow) -> CheckpointView {
+    let (created, created_at) = row.created.unzip();
+    CheckpointView {
+        checkpoint_id: row.started.checkpoint_id,
+        workspace_id: row.workspace,
+        state: row.state,
+        cause: row.started.cause,
+        label: row.started.label,
+        digest: created.as_ref().map(|created| created.digest.clone()),
+        counts: created.as_ref().map(|created| created.counts),
+        bytes_new: created.as_ref().map(|created| created.bytes_new),
+        left_out: created.as_ref().map_or(0, |created| created.left_out),
+        unsettled: created.as_ref().map_or(0, |created| created.unsettled),
+        frozen: created.as_ref().is_some_and(|created| created.frozen),
+        reason: row.failed.map(|failed| failed.reason),
+        by: creator(&row.by),
+        started_at: row.started_at,
+        created_at,
+    }
+}
+
+/// A path as text: what is no text, and what would act on a terminal, is shown by its bytes.
+pub(super) fn shown_path(path: &Path) -> String {
+    let mut text = String::new();
+    let escape = |text: &mut String, bytes: &[u8]| {
+        for byte in bytes {
+            // A text grows without failing.
+            write!(text, "\\x{byte:02x}").unwrap_or_default();
+        }
+    };
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter {
+                '\\' => escape(&mut text, b"\\"),
+                letter if letter.is_control() => {
+                    escape(&mut text, letter.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                letter => text.push(letter),
+            }
+        }
+        escape(&mut text, chunk.invalid());
+    }
+    if text.is_empty() { ".".to_owned() } else { text }
+}
+
+pub(super) fn left_out(checkpoint: &Checkpoint) -> Vec<LeftOutView> {
+    let shown = |item: &edgeplane_workspace::LeftOut| LeftOutView {
+        path: shown_path(&item.path),
+        why: item.why.as_str().to_owned(),
+    };
+    checkpoint.left_out.iter().map(shown).collect()
+}
+
+fn thing(side: &Side) -> ThingView {
+    let octal = |mode: &u16| Some(format!("{mode:04o}"));
+    match side {
+        Side::File { bytes, mode } => {
+            ThingView { kind: ThingKind::File, bytes: Some(*bytes), mode: octal(mode) }
+        }
+        Side::Folder { mode } => ThingView { kind: ThingKind::Folder, bytes: None, mode: octal(mode) },
+        Side::Link => ThingView { kind: ThingKind::Link, bytes: None, mode: None },
+    }
+}
+
+pub(super) fn change(change: &Change) -> ChangeView {
+    let (kind, before, after) = match &change.changed {
+        Changed::Added(after) => (ChangeKind::Added, None, Some(after)),
+        Changed::Removed(before) => (ChangeKind::Removed, Some(before), None),
+        Changed::Content(before, after) => (ChangeKind::Content, Some(before), Some(after)),
+        Changed::Mode(before, after) => (ChangeKind::Mode, Some(before), Some(after)),
+        Changed::Kind(before, after) => (ChangeKind::Kind, Some(before), Some(after)),
+    };
+    ChangeView {
+        path: shown_path(&change.path),
+        change: kind,
+        before: before.map(thing),
+        after: after.map(thing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::Path};
+
+    use super::shown_path;
+
+    #[test]
+    fn a_path_is_shown_so_that_nothing_in_it_acts() {
+        let shown = |bytes: &[u8]| shown_path(Path::new(OsStr::from_bytes(bytes)));
+        assert_eq!(shown(b"a/\xc3\xa4"), "a/\u{e4}");
+        assert_eq!(shown(b"a\x1b[2J\xff\\"), "a\\x1b[2J\\xff\\x5c");
+        assert_eq!(shown(b""), ".");
+    }
+}

@@ -1,0 +1,161 @@
+//! Workspaces, their checkpoints, and the restore of each that is under way.
+
+use edgeplane_types::{
+    CheckpointId, Fact, StreamName, WorkspaceId,
+    fact::{CheckpointCreated, CheckpointStarted, RestoreStarted, WorkspaceCreated},
+};
+use rusqlite::params;
+
+use super::{Definition, FoldError, Step};
+use crate::sqlite::int;
+
+pub(super) const DEFINITION: Definition = Definition {
+    version: 1,
+    schema: "
+        CREATE TABLE workspace (
+            pos INTEGER PRIMARY KEY,
+            id BLOB NOT NULL UNIQUE,
+            agent BLOB,
+            folder TEXT NOT NULL,
+            restoring BLOB,
+            deleted_pos INTEGER
+        ) STRICT;
+        CREATE INDEX workspace_of_agent ON workspace (agent, pos) WHERE agent IS NOT NULL;
+        CREATE UNIQUE INDEX workspace_of_folder ON workspace (folder) WHERE deleted_pos IS NULL;
+        CREATE TABLE checkpoint (
+            pos INTEGER PRIMARY KEY,
+            id BLOB NOT NULL UNIQUE,
+            workspace BLOB NOT NULL,
+            state TEXT NOT NULL,
+            digest TEXT,
+            ended_pos INTEGER
+        ) STRICT;
+        CREATE INDEX checkpoint_of_workspace ON checkpoint (workspace, pos);
+        CREATE INDEX checkpoint_open ON checkpoint (pos) WHERE state = 'started';
+        CREATE INDEX checkpoint_kept ON checkpoint (digest) WHERE state = 'created';",
+    tables: &[("workspace", "pos"), ("checkpoint", "pos")],
+    fold,
+};
+
+fn fold(step: &Step<'_>) -> Result<(), FoldError> {
+    match &step.event.fact {
+        Fact::WorkspaceCreated(created) => create(step, created),
+        Fact::WorkspaceDeleted(_) => delete(step),
+        Fact::CheckpointStarted(started) => start(step, started),
+        Fact::CheckpointCreated(created) => keep(step, created),
+        Fact::CheckpointFailed(failed) => {
+            let state = if failed.lost { "lost" } else { "failed" };
+            end(step, failed.checkpoint_id, ("started", state))
+        }
+        Fact::CheckpointDeleted(deleted) => end(step, deleted.checkpoint_id, ("created", "deleted")),
+        Fact::RestoreStarted(started) => restore(step, started),
+        Fact::RestoreEnded(ended) => restored(step, ended.checkpoint_id),
+        Fact::RestoreFailed(failed) => restored(step, failed.checkpoint_id),
+        _ => Ok(()),
+    }
+}
+
+fn create(step: &Step<'_>, created: &WorkspaceCreated) -> Result<(), FoldError> {
+    if step.of_workspace()? != created.workspace_id {
+        return Err(FoldError::WrongStream(step.event.stream));
+    }
+    step.insert(
+        "INSERT INTO workspace (pos, id, agent, folder) VALUES (?1, ?2, ?3, ?4)",
+        params![
+            int(step.pos),
+            created.workspace_id.as_bytes(),
+            created.agent_id.as_ref().map(edgeplane_types::AgentId::as_bytes),
+            created.folder,
+        ],
+        |_taken| FoldError::WorkspaceTwice(created.workspace_id),
+    )
+}
+
+/// A workspace that is there, whose facts these are.
+fn change<P: rusqlite::Params>(step: &Step<'_>, sql: &str, params: P) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    if step.run(sql, params)? == 0 { Err(FoldError::NoWorkspace(id)) } else { Ok(()) }
+}
+
+fn delete(step: &Step<'_>) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace SET deleted_pos = ?2 WHERE id = ?1 AND deleted_pos IS NULL",
+        params![id.as_bytes(), int(step.pos)],
+    )?;
+    step.run(
+        "UPDATE checkpoint SET state = 'deleted' WHERE workspace = ?1 AND state = 'created'",
+        params![id.as_bytes()],
+    )?;
+    Ok(())
+}
+
+fn start(step: &Step<'_>, started: &CheckpointStarted) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    let there = step.find(
+        "SELECT 1 FROM workspace WHERE id = ?1 AND deleted_pos IS NULL",
+        [id.as_bytes()],
+        |_row| Ok(()),
+    )?;
+    if there.is_none() {
+        return Err(FoldError::NoWorkspace(id));
+    }
+    step.insert(
+        "INSERT INTO checkpoint (pos, id, workspace, state) VALUES (?1, ?2, ?3, 'started')",
+        params![int(step.pos), started.checkpoint_id.as_bytes(), id.as_bytes()],
+        |_taken| FoldError::CheckpointTwice(started.checkpoint_id),
+    )
+}
+
+fn keep(step: &Step<'_>, created: &CheckpointCreated) -> Result<(), FoldError> {
+    let found = step.run(
+        "UPDATE checkpoint SET state = 'created', digest = ?4, ended_pos = ?3
+         WHERE id = ?1 AND workspace = ?2 AND state = 'started'",
+        params![
+            created.checkpoint_id.as_bytes(),
+            step.of_workspace()?.as_bytes(),
+            int(step.pos),
+            created.digest
+        ],
+    )?;
+    if found == 0 { Err(FoldError::NoCheckpoint(created.checkpoint_id)) } else { Ok(()) }
+}
+
+fn end(step: &Step<'_>, id: CheckpointId, (from, to): (&str, &str)) -> Result<(), FoldError> {
+    // What a deleted one was stands at the place of its creation.
+    let found = step.run(
+        "UPDATE checkpoint SET state = ?4, ended_pos = CASE ?3 WHEN 'started' THEN ?5 ELSE ended_pos END
+         WHERE id = ?1 AND workspace = ?2 AND state = ?3",
+        params![id.as_bytes(), step.of_workspace()?.as_bytes(), from, to, int(step.pos)],
+    )?;
+    if found == 0 { Err(FoldError::NoCheckpoint(id)) } else { Ok(()) }
+}
+
+fn restore(step: &Step<'_>, started: &RestoreStarted) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace SET restoring = ?2 WHERE id = ?1 AND deleted_pos IS NULL AND restoring IS NULL",
+        params![id.as_bytes(), started.checkpoint_id.as_bytes()],
+    )
+}
+
+fn restored(step: &Step<'_>, checkpoint: CheckpointId) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace SET restoring = NULL WHERE id = ?1 AND restoring = ?2",
+        params![id.as_bytes(), checkpoint.as_bytes()],
+    )
+}
+
+impl Step<'_> {
+    /// The workspace whose stream the event is in.
+    fn of_workspace(&self) -> Result<WorkspaceId, FoldError> {
+        match self.event.stream {
+            StreamName::Workspace(id) => Ok(id),
+            other => Err(FoldError::WrongStream(other)),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Workspaces and checkpoints.
+
+use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Fact, WorkspaceId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{ReadError, Reader, event_at, limit, misplaced};
+use crate::{
+    row::{CheckpointRow, WorkspaceRow},
+    sqlite::{int, uint, word},
+};
+
+const WORKSPACES: &str = "SELECT pos, id, agent, folder, restoring,
+    (SELECT count(*) FROM checkpoint WHERE workspace = workspace.id AND state = 'created')
+    FROM workspace WHERE deleted_pos IS NULL";
+
+const CHECKPOINTS: &str = "SELECT pos, workspace, state, ended_pos FROM checkpoint";
+
+/// Which checkpoints a list names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckpointFilter {
+    /// Of this workspace.
+    pub workspace: Option<WorkspaceId>,
+    /// Those that are not kept, too.
+    pub all: bool,
+}
+
+fn workspace(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<WorkspaceRow> {
+    let pos: i64 = row.get(0)?;
+    Ok(WorkspaceRow {
+        pos: uint(row, 0)?,
+        id: WorkspaceId::from_bytes(row.get(1)?),
+        agent: row.get::<_, Option<[u8; 16]>>(2)?.map(AgentId::from_bytes),
+        folder: row.get(3)?,
+        restoring: row.get::<_, Option<[u8; 16]>>(4)?.map(CheckpointId::from_bytes),
+        checkpoints: uint(row, 5)?,
+        created_at: event_at(conn, pos)?.ts,
+    })
+}
+
+fn checkpoint(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<CheckpointRow> {
+    let event = event_at(conn, row.get(0)?)?;
+    let Fact::CheckpointStarted(started) = event.fact else { return Err(misplaced(&event.fact)) };
+    let mut found = CheckpointRow {
+        pos: uint(row, 0)?,
+        workspace: WorkspaceId::from_bytes(row.get(1)?),
+        state: word(row, 2, CheckpointState::from_word)?,
+        started,
+        by: event.actor,
+        started_at: event.ts,
+        created: None,
+        failed: None,
+    };
+    if let Some(pos) = row.get(3)? {
+        let event = event_at(conn, pos)?;
+        match event.fact {
+            Fact::CheckpointCreated(created) => found.created = Some((*created, event.ts)),
+            Fact::CheckpointFailed(failed) => found.failed = Some(failed),
+            other => return Err(misplaced(&other)),
+        }
+    }
+    Ok(found)
+}
+
+impl Reader {
+    /// A workspace that is known.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn workspace(&self, id: &WorkspaceId) -> Result<Option<WorkspaceRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!("{WORKSPACES} AND id = ?1"))?
+                .query_row([id.as_bytes()], |row| workspace(conn, row))
+                .optional()
+        })
+    }
+
+    /// The workspace of a folder.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn workspace_of(&self, folder: &str) -> Result<Option<WorkspaceRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!("{WORKSPACES} AND folder = ?1"))?
+                .query_row([folder], |row| workspace(conn, row))
+                .optional()
+        })
+    }
+
+    /// Workspaces in the order in which they became known, of one agent if one is named, from behind a place on.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn workspaces(
+        &self,
+        agent: Option<&AgentId>,
+        after: u64,
+        rows: usize,
+    ) -> Result<Vec<WorkspaceRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!(
+                "{WORKSPACES} AND (?1 IS NULL OR agent = ?1) AND pos > ?2 ORDER BY pos LIMIT ?3"
+            ))?
+            .query_map(params![agent.map(AgentId::as_bytes), int(after), limit(rows)], |row| {
+                workspace(conn, row)
+            })?
+            .collect()
+        })
+    }
+
+    /// A checkpoint, kept or not.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn checkpoint(&self, id: &CheckpointId) -> Result<Option<CheckpointRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!("{CHECKPOINTS} WHERE id = ?1"))?
+                .query_row([id.as_bytes()], |row| checkpoint(conn, row))
+                .optional()
+        })
+    }
+
+    /// Checkpoints, the newest first, from before a place on.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn checkpoints(
+        &self,
+        filter: &CheckpointFilter,
+        before: Option<u64>,
+        rows: usize,
+    ) -> Result<Vec<CheckpointRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!(
+                "{CHECKPOINTS} WHERE (?1 IS NULL OR workspace = ?1) AND (?2 OR state IN ('created', 'started'))
+                     AND pos < ?3 ORDER BY pos DESC LIMIT ?4"
+            ))?
+            .query_map(
+                params![
+                    filter.workspace.as_ref().map(WorkspaceId::as_bytes),
+                    filter.all,
+                    before.map_or(i64::MAX, int),
+                    limit(rows)
+                ],
+                |row| checkpoint(conn, row),
+            )?
+            .collect()
+        })
+    }
+
+    /// Checkpoints that were begun and of which no end is recorded.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_checkpoints(&self) -> Result<Vec<CheckpointRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!("{CHECKPOINTS} WHERE state = 'started' ORDER BY pos"))?
+                .query_map([], |row| checkpoint(conn, row))?
+                .collect()
+        })
+    }
+
+    /// The digests of all states that are kept.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn kept_digests(&self) -> Result<Vec<String>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT digest FROM checkpoint WHERE state = 'created' ORDER BY digest",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Workspaces and checkpoints.
+
+use edgeplane_types::{
+    AgentId, CheckpointId, CheckpointState, Timestamp, WorkspaceId,
+    fact::{Actor, CheckpointCreated, CheckpointFailed, CheckpointStarted},
+};
+
+/// A workspace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkspaceRow {
+    /// Position of its beginning in the record; the cursor of a list.
+    pub pos: u64,
+    /// Its id.
+    pub id: WorkspaceId,
+    /// The agent whose own it is.
+    pub agent: Option<AgentId>,
+    /// Its folder.
+    pub folder: String,
+    /// The checkpoint that it is being brought back to.
+    pub restoring: Option<CheckpointId>,
+    /// How many states of it are kept.
+    pub checkpoints: u64,
+    /// When it became known.
+    pub created_at: Timestamp,
+}
+
+/// A checkpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckpointRow {
+    /// Position of its beginning in the record; the cursor of a list.
+    pub pos: u64,
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// Where it is.
+    pub state: CheckpointState,
+    /// What was meant.
+    pub started: CheckpointStarted,
+    /// Who asked for it.
+    pub by: Actor,
+    /// When.
+    pub started_at: Timestamp,
+    /// What was kept, and when.
+    pub created: Option<(CheckpointCreated, Timestamp)>,
+    /// Why nothing was kept.
+    pub failed: Option<CheckpointFailed>,
+}

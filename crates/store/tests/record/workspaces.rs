@@ -1,0 +1,108 @@
+//! Workspaces and checkpoints: what fits, and rows that are a function of the record.
+
+use edgeplane_store::{AppendError, CheckpointFilter, Model};
+use edgeplane_types::{
+    CheckpointCause, CheckpointId, CheckpointState, Fact, FolderCounts, RestoreCounts, StreamName,
+    WorkspaceId,
+    fact::{
+        CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, RestoreEnded,
+        RestoreStarted, WorkspaceCreated, WorkspaceDeleted,
+    },
+};
+
+use crate::support::{Maker, open};
+
+fn id(number: u8) -> WorkspaceId {
+    WorkspaceId::from_parts(1, [number; 10])
+}
+
+fn checkpoint(number: u8) -> CheckpointId {
+    CheckpointId::from_parts(1, [number; 10])
+}
+
+fn created(number: u8, folder: &str) -> Fact {
+    Fact::WorkspaceCreated(WorkspaceCreated {
+        workspace_id: id(number),
+        agent_id: None,
+        folder: folder.to_owned(),
+    })
+}
+
+fn started(number: u8) -> Fact {
+    Fact::CheckpointStarted(CheckpointStarted {
+        checkpoint_id: checkpoint(number),
+        cause: CheckpointCause::Asked,
+        label: None,
+        suspends: Vec::new(),
+    })
+}
+
+fn kept(number: u8) -> Fact {
+    Fact::CheckpointCreated(Box::new(CheckpointCreated {
+        checkpoint_id: checkpoint(number),
+        digest: format!("{number:064}"),
+        counts: FolderCounts::default(),
+        bytes_new: 1,
+        left_out: 0,
+        unsettled: 0,
+        frozen: false,
+    }))
+}
+
+fn lost(number: u8) -> Fact {
+    let reason = "x".to_owned();
+    Fact::CheckpointFailed(CheckpointFailed { checkpoint_id: checkpoint(number), reason, lost: true })
+}
+
+fn deleted(number: u8) -> Fact {
+    Fact::CheckpointDeleted(CheckpointDeleted { checkpoint_id: checkpoint(number), reason: None })
+}
+
+fn restoring(number: u8) -> Fact {
+    let (checkpoint_id, before_id) = (checkpoint(number), checkpoint(9));
+    Fact::RestoreStarted(RestoreStarted { checkpoint_id, before_id, forced: false })
+}
+
+fn restored(number: u8) -> Fact {
+    let counts = RestoreCounts::default();
+    Fact::RestoreEnded(RestoreEnded { checkpoint_id: checkpoint(number), counts })
+}
+
+/// Proves WSP-012.
+#[test]
+fn each_end_follows_a_beginning_and_rows_are_a_function_of_the_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let (one, two) = (StreamName::Workspace(id(1)), StreamName::Workspace(id(2)));
+    let append = |stream, facts: Vec<Fact>| store.append(maker.batch(stream, facts));
+    append(one, vec![created(1, "/a"), started(1), kept(1), started(2), lost(2), started(3), kept(3)])
+        .unwrap();
+    for wrong in [created(1, "/b"), started(1), kept(1), lost(3), deleted(2), restored(1), created(2, "/c")] {
+        let refused = append(one, vec![wrong.clone()]);
+        assert!(matches!(refused, Err(AppendError::Refused { .. })), "{wrong:?}");
+    }
+    for wrong in [created(2, "/a"), started(4), kept(3), deleted(1)] {
+        let refused = append(two, vec![wrong.clone()]);
+        assert!(matches!(refused, Err(AppendError::Refused { .. })), "{wrong:?}");
+    }
+    append(one, vec![deleted(3), restoring(1)]).unwrap();
+    assert!(append(one, vec![restoring(1)]).is_err());
+    let reader = store.reader();
+    let row = reader.workspace(&id(1)).unwrap().unwrap();
+    assert_eq!((row.restoring, row.checkpoints), (Some(checkpoint(1)), 1));
+    assert_eq!(reader.kept_digests().unwrap(), [format!("{:064}", 1)]);
+    let filter = CheckpointFilter { workspace: Some(id(1)), all: true };
+    let all = reader.checkpoints(&filter, None, 10).unwrap();
+    let states: Vec<_> = all.iter().map(|row| row.state).collect();
+    assert_eq!(states, [CheckpointState::Deleted, CheckpointState::Lost, CheckpointState::Created]);
+    assert!(all[0].created.is_some() && all[1].failed.is_some());
+    append(one, vec![restored(1)]).unwrap();
+    let end = WorkspaceDeleted { workspace_id: id(1), reason: None };
+    append(one, vec![Fact::WorkspaceDeleted(end)]).unwrap();
+    assert_eq!(reader.kept_digests().unwrap(), Vec::<String>::new());
+    assert!(append(one, vec![started(5)]).is_err());
+    append(two, vec![created(2, "/a")]).unwrap();
+    let before = reader.model_digest(Model::Workspaces).unwrap();
+    store.rebuild(Model::Workspaces).unwrap();
+    assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);
+}

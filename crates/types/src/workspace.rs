@@ -1,0 +1,60 @@
+//! Workspaces: folders that agents work in, and their kept states.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// Where a checkpoint is.
+    CheckpointState {
+        /// It is being made.
+        Started => "started",
+        /// It is kept.
+        Created => "created",
+        /// It could not be made.
+        Failed => "failed",
+        /// The node ended while it was made: nothing is kept.
+        Lost => "lost",
+        /// It is kept no more.
+        Deleted => "deleted",
+    }
+}
+
+words! {
+    /// Why a checkpoint is made.
+    CheckpointCause {
+        /// Somebody asked for it.
+        Asked => "asked",
+        /// It is what was there before a restore.
+        Restore => "restore",
+    }
+}
+
+/// What there is in a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FolderCounts {
+    /// Files.
+    pub files: u64,
+    /// Folders, without itself.
+    pub folders: u64,
+    /// Symbolic links.
+    pub links: u64,
+    /// Bytes in files.
+    pub bytes: u64,
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RestoreCounts {
+    /// Files and links that were written, and folders that were made.
+    pub written: u64,
+    /// Files, links and folders that were removed.
+    pub removed: u64,
+    /// Things of which the permissions alone were changed.
+    pub modes: u64,
+    /// Bytes in the files that were written.
+    pub bytes: u64,
+    /// What was left as it is, because it was changed meanwhile or is not kept.
+    pub conflicts: u64,
+}
