@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # Program and package of each peer.
-readonly peers=(tmux:tmux dtach:dtach runsvdir:runit s6-svscan:s6 cc:gcc python3:python3)
+readonly peers=(tmux:tmux dtach:dtach runsvdir:runit s6-svscan:s6 cc:gcc python3:python3 git:git restic:restic)
 
 lacking=()
 for peer in "${peers[@]}"; do

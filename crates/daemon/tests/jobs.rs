@@ -25,7 +25,9 @@ fn items_are_dealt_out_one_to_each_agent_that_is_idle() {
     }
     let items: Vec<String> = (0..7).map(|n| n.to_string()).collect();
     let items: Vec<&str> = items.iter().map(String::as_str).collect();
-    let all = json!({ "agents": ["alpha", "beta", "gamma"], "objective": "Do it.\ngate go {item}" });
+    // There may be more at a time than there are agents, and still each has one.
+    let objective = "Do it.\ngate go {item}";
+    let all = json!({ "agents": ["alpha", "beta", "gamma"], "objective": objective, "parallelism": 7 });
     let id = job(&node, &items, &all);
     let running = wait_for_items(&node, id, JobItemState::Running, 3);
     let agents: BTreeSet<_> = running.iter().map(|item| item.agent.clone().unwrap()).collect();

@@ -4,6 +4,7 @@ mod accept;
 mod adopt;
 mod attach;
 mod calls;
+mod checkpoints;
 mod command;
 mod events;
 mod fleet;
@@ -41,4 +42,5 @@ pub(crate) const GROUPS: &[Group] = &[
     streams::GROUP,
     folds::GROUP,
     work::GROUP,
+    checkpoints::GROUP,
 ];
