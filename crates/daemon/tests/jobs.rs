@@ -6,7 +6,13 @@ mod stage;
 
 use std::collections::BTreeSet;
 
-use edgeplane_testkit::{Node, peers::speak_as, random::Random, wait::eventually, words};
+use edgeplane_testkit::{
+    Node,
+    peers::speak_as,
+    random::Random,
+    wait::{eventually, eventually_some},
+    words,
+};
 use edgeplane_types::{DeliveryMode, JobItemState, JobState, RunState, TaskId};
 use serde_json::{Value, json};
 use stage::{
@@ -25,9 +31,7 @@ fn items_are_dealt_out_one_to_each_agent_that_is_idle() {
     }
     let items: Vec<String> = (0..7).map(|n| n.to_string()).collect();
     let items: Vec<&str> = items.iter().map(String::as_str).collect();
-    // There may be more at a time than there are agents, and still each has one.
-    let objective = "Do it.\ngate go {item}";
-    let all = json!({ "agents": ["alpha", "beta", "gamma"], "objective": objective, "parallelism": 7 });
+    let all = json!({ "agents": ["alpha", "beta", "gamma"], "objective": "Do it.\ngate go {item}" });
     let id = job(&node, &items, &all);
     let running = wait_for_items(&node, id, JobItemState::Running, 3);
     let agents: BTreeSet<_> = running.iter().map(|item| item.agent.clone().unwrap()).collect();
@@ -53,6 +57,26 @@ fn items_are_dealt_out_one_to_each_agent_that_is_idle() {
     let second = detail(&node, id).items.into_iter().find(|item| item.item_id != first[0].item_id).unwrap();
     let (first, second) = (&runs(&node, first[0].item_id)[0], &runs(&node, second.item_id)[0]);
     assert!(Some(second.started_at) >= first.ended_at);
+    node.verify();
+}
+
+/// Proves JOB-001.
+#[test]
+fn agent_has_one_item_at_a_time_though_there_is_room_for_more() {
+    let node = Node::start();
+    for name in AGENTS {
+        worker(&node, name);
+    }
+    let more = json!({ "agents": AGENTS, "parallelism": 7 });
+    let id = job(&node, &["work 0", "gate go 1", "gate go 2", "gate go 3", "gate go 4"], &more);
+    // Whoever has done the first item is given the next one, and the other one none beside its own.
+    let counts = eventually_some("the next one is given", || {
+        let counts = detail(&node, id).job.counts;
+        (counts.completed == 1 && counts.running >= 2).then_some(counts)
+    });
+    assert_eq!((counts.running, counts.pending), (2, 2));
+    allow(&node, "go");
+    wait_for(&node, id, JobState::Completed);
     node.verify();
 }
 
