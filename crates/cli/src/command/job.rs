@@ -80,7 +80,7 @@ struct CreateArgs {
     #[arg(long, value_name = "TEXT")]
     objective: Option<String>,
     /// A file with an item on each line; `-` is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'f', long, value_name = "FILE")]
     items: PathBuf,
     /// An agent that may be given items; may be repeated
     #[arg(long, value_name = "AGENT")]

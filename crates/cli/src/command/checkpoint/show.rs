@@ -9,7 +9,7 @@ use edgeplane_wire::api::workspace::{
 use crate::{
     command::inbox::short_time,
     output::{Format, Output},
-    quantity::human_bytes,
+    quantity::{counted, human_bytes},
     table::{Table, cell},
 };
 
@@ -28,18 +28,21 @@ fn state(view: &CheckpointView) -> String {
 }
 
 pub(super) fn made(out: &mut Output, view: &CheckpointView) -> anyhow::Result<()> {
-    let (files, bytes, new) = files(view);
-    out.line(&format!("{}: {files} files, {bytes}, {new} new", view.checkpoint_id))?;
+    let (_, bytes, new) = files(view);
+    let count = view.counts.map_or_else(|| "no file".to_owned(), |counts| counted(counts.files, "file"));
+    out.line(&format!("{}: {count}, {bytes}, {new} new", view.checkpoint_id))?;
     remarks(out, view);
     Ok(())
 }
 
 fn remarks(out: &Output, view: &CheckpointView) {
     if view.left_out > 0 {
-        out.note(&format!("{} things are not in it: `edgeplane checkpoint get` lists them", view.left_out));
+        let count = counted(view.left_out, "thing");
+        out.note(&format!("not in it: {count}, which `edgeplane checkpoint get` lists"));
     }
     if view.unsettled > 0 {
-        out.note(&format!("{} files changed each time they were read", view.unsettled));
+        let count = counted(view.unsettled, "file");
+        out.note(&format!("changed each time it was read: {count}"));
     }
 }
 
