@@ -1351,6 +1351,17 @@ export class ConversationThread extends Group {
   rollback(params: t.ThreadRollbackParams, options?: Options): Promise<t.ThreadRollbackResult> {
     return this.call("conversation/thread.rollback", params, "same", options);
   }
+
+  /**
+   * Draws a boundary in a thread: its program begins anew and is told a summary of what is up to it.
+   *
+   * `conversation/thread.compact`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, unsupported, storage_full.
+   */
+  compact(params: t.ThreadCompactParams, options?: Options): Promise<t.ThreadCompactResult> {
+    return this.call("conversation/thread.compact", params, "same", options);
+  }
 }
 
 /** `conversation/turn.*` */

@@ -1114,6 +1114,24 @@ export interface Choice {
   label: string;
 }
 
+/** The newest boundary of a thread. */
+export interface CompactionView {
+  /** The last turn before it. */
+  through: TurnId;
+  /** How many turns the summary stands for. */
+  turns: number;
+  /** SHA-256 of the summary. */
+  summary_digest: string;
+  /** Its size. */
+  summary_bytes: number;
+  /** Who wrote it. */
+  by: SafeLabel;
+  /** What it weighs. */
+  authority: Authority;
+  /** When it was drawn. */
+  at: Timestamp;
+}
+
 /** Something that a restore left as it is. */
 export interface ConflictView {
   /** Its path; bytes that are no text are shown as `\xNN`. */
@@ -1153,7 +1171,7 @@ export type Context =
   /** The agent's program has one live context in each epoch, and all its threads share it. Their turns never overlap. */
   | "shared";
 
-/** What a rollback makes of a program's context. A program cannot forget. */
+/** What a rollback or a compaction makes of a program's context. A program cannot forget. */
 export type ContextRebuilt =
   /** Nothing was taken out, so nothing is done. */
   | "not"
@@ -5021,7 +5039,9 @@ export type TargetKind =
   /** A turn of a thread. */
   | "turn"
   /** Everything that belongs to one request. */
-  | "trace";
+  | "trace"
+  /** A task, or the graph that it belongs to. */
+  | "task";
 
 /** An edge as a graph shows it: tasks by their places in the list. */
 export interface TaskArc {
@@ -5398,6 +5418,38 @@ export interface ThreadArchiveParams {
   reason?: string | null;
 }
 
+/** Draws a boundary in a thread: what is up to it is told as a summary from here on. */
+export interface ThreadCompactParams {
+  /** The thread. */
+  thread_id: ThreadId;
+  /** What stands for it: 1 to 16,384 bytes. It is quoted as the caller's words. */
+  summary: string;
+  /** The last turn that the summary stands for; if not said, the newest one that has begun and does not run. */
+  through?: TurnId | null;
+  /** Whether a turn that runs is cut short for it. */
+  interrupt?: boolean;
+  /** Only if the thread is at this version. */
+  if_version?: number | null;
+  /** Why, for people. */
+  reason?: string | null;
+}
+
+/** What a compaction came to. */
+export interface ThreadCompactResult {
+  /** The thread as it is now. */
+  thread: ThreadView;
+  /** The last turn that the summary stands for. */
+  through: TurnId;
+  /** How many turns it stands for. */
+  turns: number;
+  /** What becomes of the program's context. */
+  rebuilt: ContextRebuilt;
+  /** What waits for a person and goes on waiting. */
+  open_actions?: Array<ActionId>;
+  /** Tokens that the program's context held before, as far as it said so. */
+  tokens_before?: number | null;
+}
+
 /** Makes a thread. */
 export interface ThreadCreateParams {
   /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against making it twice. */
@@ -5597,6 +5649,8 @@ export interface ThreadView {
   labels?: Record<string, SafeLabel>;
   /** What it was forked from. */
   parent?: ParentView | null;
+  /** Up to where it is told as a summary. */
+  compacted?: CompactionView | null;
   /** When it was archived. */
   archived_at?: Timestamp | null;
 }
@@ -5853,6 +5907,8 @@ export interface TurnStartParams {
   priority?: Priority;
   /** Milliseconds after which it is no longer worth beginning. */
   expires_in_ms?: number | null;
+  /** What it may use. With limits its task and its run are written down; without, they are read from the turn. */
+  limits?: RunLimits;
   /** Less authority than the caller has; more is refused. */
   authority?: Authority | null;
   /** Key against beginning it twice. */
@@ -5871,6 +5927,10 @@ export interface TurnStartParams {
 export interface TurnStartResult {
   /** The turn; of a steered one, the turn that it goes into. */
   turn_id: TurnId;
+  /** The run that the turn is: it has the turn's UUID. */
+  run_id: RunId;
+  /** The task of which that is a run: with the same UUID, if the turn was not begun for a task. */
+  task_id: TaskId;
   /** Its thread. */
   thread_id: ThreadId;
   /** The message that it is. */
@@ -5930,6 +5990,10 @@ export interface TurnUsage {
 export interface TurnView {
   /** Its id. */
   turn_id: TurnId;
+  /** The run that it is: it has the turn's UUID. */
+  run_id: RunId;
+  /** The task of which that is a run: with the same UUID, if it was not begun for a task. */
+  task_id: TaskId;
   /** Its thread. */
   thread_id: ThreadId;
   /** The agent that it was put to. */

@@ -3,6 +3,8 @@
 
 #[path = "conversations/access.rs"]
 mod access;
+#[path = "conversations/compaction.rs"]
+mod compaction;
 #[path = "conversations/forks.rs"]
 mod forks;
 #[path = "conversations/hand_over.rs"]

@@ -181,3 +181,90 @@ fn context_names_a_task_and_a_run() {
     assert_eq!(ask(json!({ "task_id": other, "run_id": run })).unwrap_err(), "invalid_params");
     assert_eq!(ask(json!({ "run_id": CHOSEN })).unwrap_err(), "not_found");
 }
+
+/// Proves WORK-018.
+#[test]
+fn turn_that_is_begun_for_no_task_is_a_run_of_one() {
+    let mut node = Node::start();
+    worker(&node, "alpha", "");
+    let begun = call(
+        &node,
+        "conversation/turn.start",
+        json!({ "agent": "alpha", "input": [{ "type": "text", "text": "gate go fine\nwith care" }] }),
+    );
+    let digits = begun["turn_id"].as_str().unwrap().strip_prefix("trn_").unwrap();
+    let (task, run) = (format!("tsk_{digits}"), format!("run_{digits}"));
+    assert_eq!((begun["task_id"].as_str(), begun["run_id"].as_str()), (Some(&*task), Some(&*run)));
+    let turn = call(&node, "conversation/turn.get", json!({ "turn_id": begun["turn_id"] }));
+    assert_eq!((&turn["task_id"], &turn["run_id"]), (&begun["task_id"], &begun["run_id"]));
+    let id: TaskId = task.parse().unwrap();
+    eventually("it is worked on", || detail(&node, id).task.state == TaskState::Running);
+    let shown = detail(&node, id);
+    assert_eq!(
+        (shown.task.title.as_str(), shown.objective.as_deref()),
+        ("gate go fine", Some("gate go fine\nwith care"))
+    );
+    assert_eq!(only_run(&shown).run_id.to_string(), run);
+    // It is in no list, costs no fact, and nothing about it can be changed.
+    assert_eq!(call(&node, "runtime/task.list", json!({ "all": true }))["items"], json!([]));
+    for (method, more) in [
+        ("runtime/task.update", json!({ "title": "other" })),
+        ("runtime/task.cancel", json!({})),
+        ("runtime/task.complete", json!({})),
+        ("runtime/run.start", json!({})),
+    ] {
+        assert_eq!(refused(&node, method, params(id, &more)), "invalid_state", "{method}");
+    }
+    assert_eq!(
+        refused(&node, "runtime/task.get", json!({ "task_id": CHOSEN.replace("run_", "tsk_") })),
+        "not_found"
+    );
+    // Another daemon says the same; ending the run is ending the turn.
+    node.kill_daemon();
+    node.up();
+    assert_eq!(detail(&node, id).task.state, TaskState::Running);
+    call(&node, "runtime/run.cancel", json!({ "run_id": run, "reason": "enough" }));
+    eventually("it has ended", || detail(&node, id).task.state == TaskState::Cancelled);
+    let ended = detail(&node, id);
+    assert_eq!(ended.task.cancelled_because.as_deref(), Some("enough"));
+    assert_eq!(only_run(&ended).state, RunState::Cancelled);
+    assert_eq!(refused(&node, "runtime/run.cancel", json!({ "run_id": run })), "invalid_state");
+    node.verify();
+}
+
+/// Proves WORK-018, WORK-019.
+#[test]
+fn turn_with_limits_has_them_written_down_and_is_held_to_them() {
+    let mut node = Node::start();
+    node.run("coder", &acp("coder", &node.scratch().join("coder"), &[], ("", "")));
+    let begin = |node: &Node, more: &Value| {
+        let mut params = json!({ "agent": "coder", "input": [{ "type": "text", "text": "spend steps" }] });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        try_call(node, "conversation/turn.start", params)
+    };
+    let both = json!({ "limits": { "steps": 9 }, "on_busy": "steer" });
+    assert_eq!(begin(&node, &both).unwrap_err().name().as_str(), "invalid_params");
+    let turn = CHOSEN.replace("run_", "trn_");
+    let begun = begin(&node, &json!({ "turn_id": turn, "limits": { "steps": 200 } })).unwrap();
+    assert_eq!(begun["run_id"], CHOSEN);
+    let id: TaskId = begun["task_id"].as_str().unwrap().parse().unwrap();
+    // Said again it is the same one, and another daemon holds it to what it may use.
+    let again = begin(&node, &json!({ "turn_id": turn, "limits": { "steps": 200 } })).unwrap();
+    assert_eq!((&again["task_id"], &again["duplicate"]), (&begun["task_id"], &json!(true)));
+    node.kill_daemon();
+    node.up();
+    let run = only_run(&wait_for(&node, id, TaskState::Failed));
+    assert!(run.reason.contains("steps and may take 200"), "{}", run.reason);
+    assert_eq!((run.limits.steps, run.attempt), (Some(200), 1));
+    let listed = call(&node, "runtime/task.list", json!({ "all": true }));
+    assert_eq!(listed["items"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(listed["items"][0]["kind"], "turn");
+    // One that keeps within them is done like any other.
+    let begun = begin(
+        &node,
+        &json!({ "limits": { "steps": 1_000 }, "input": [{ "type": "text", "text": "usage" }] }),
+    );
+    let id: TaskId = begun.unwrap()["task_id"].as_str().unwrap().parse().unwrap();
+    wait_for(&node, id, TaskState::Completed);
+    node.verify();
+}

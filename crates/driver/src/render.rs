@@ -19,7 +19,8 @@ use edgeplane_types::{Authority, Channel, Envelope, Ingress, Part, SafeLabel};
 pub use clean::clean;
 pub use origin::{ADDRESS_BYTES_MAX, BEHALF_MAX};
 pub use quote::{
-    Facts, Fork, LeftOpen, OWN_BYTES_MAX, OpenTurn, QUOTE, Quotation, WAITING_SHOWN_MAX, forked, rehydration,
+    Facts, Fork, LeftOpen, OWN_BYTES_MAX, OpenTurn, QUOTE, Quotation, SUMMARY_BYTES_MAX, WAITING_SHOWN_MAX,
+    forked, rehydration,
 };
 
 /// What stands before each line of fenced content.

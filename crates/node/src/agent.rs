@@ -9,6 +9,7 @@ mod actions;
 mod adopt;
 mod begin;
 mod closing;
+mod compaction;
 mod dead_letters;
 mod delivery;
 mod expiry;
@@ -77,6 +78,7 @@ pub(crate) use acp::{
 };
 pub(crate) use actions::{ActionRequest, Teller};
 pub(crate) use begin::{Begun, ToBegin, message_of, turn_of};
+pub(crate) use compaction::Compacted;
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
 pub(crate) use history::turns_of;
@@ -423,10 +425,7 @@ impl Actor {
 
     async fn command(&mut self, command: Command) {
         match command {
-            Command::Life(request, origin, reply) => {
-                let result = self.request(request, origin).await;
-                drop(reply.send(result));
-            }
+            Command::Life(wanted, origin, reply) => drop(reply.send(self.request(wanted, origin).await)),
             Command::Hold(origin, reply) => drop(reply.send(self.look_at_holds(&origin).await)),
             Command::Update(declared, origin, reply) => {
                 drop(reply.send(self.update(declared, &origin).await))
@@ -460,6 +459,9 @@ impl Actor {
             }
             Command::Decide(deciding, origin, reply) => {
                 drop(reply.send(self.decide(deciding, &origin).await))
+            }
+            Command::Compact(params, authority, origin, reply) => {
+                drop(reply.send(self.compact(*params, authority, &origin).await));
             }
             Command::RollBack(params, origin, reply) => {
                 drop(reply.send(self.roll_back(params, &origin).await));

@@ -23,7 +23,7 @@ use tokio::sync::{Notify, broadcast};
 use crate::{record::chain, shared::Shared};
 use meter::Meter;
 
-pub(crate) use admit::{Wanted, start as start_run};
+pub(crate) use admit::{Wanted, of_turn, start as start_run};
 pub(crate) use change::{Change, Fence, change, create, link, unlink, update};
 pub(crate) use jobs::{NewItem, NewJob, Report, assign, create as create_job, report};
 pub(crate) use run::{cancel as cancel_run, message_of};
@@ -56,7 +56,8 @@ impl Work {
         self.woken.notify_one();
     }
 
-    fn look(&self, runs: impl IntoIterator<Item = RunId>) {
+    /// Has runs looked at, and what follows from how they go brought about.
+    pub(crate) fn look(&self, runs: impl IntoIterator<Item = RunId>) {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).runs.extend(runs);
         self.woken.notify_one();
     }

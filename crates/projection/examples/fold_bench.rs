@@ -98,7 +98,7 @@ fn subject(world: &lives::World, kind: TargetKind) -> Option<Subject> {
         TargetKind::Agent | TargetKind::Session => all,
         TargetKind::Thread => Subject { thread: life.threads.first().copied(), ..all },
         TargetKind::Turn => Subject { turn: first, ..all },
-        TargetKind::Trace => return None,
+        TargetKind::Trace | TargetKind::Task => return None,
     })
 }
 

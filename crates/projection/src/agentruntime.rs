@@ -5,6 +5,7 @@
 
 mod event;
 mod export;
+mod history;
 mod life;
 pub(crate) mod names;
 mod turn;

@@ -58,23 +58,29 @@ macro_rules! projections {
 }
 
 projections! {
-    "agentruntime.events" 3 agentruntime::Events, [Session], agentruntime::takes,
+    "agentruntime.events" 4 agentruntime::Events, [Session], agentruntime::takes,
         "What happens in a session, as events of Agent Runtime; each payload is one.";
-    "agentruntime.lime" 3 agentruntime::Lime, [Session], agentruntime::takes,
+    "agentruntime.lime" 4 agentruntime::Lime, [Session], agentruntime::takes,
         "The same in the standard's strict profile, with the profile's snapshot as its state.";
-    "session.snapshot" 2 folds::session::Snapshot, [Session], model::takes,
+    "session.snapshot" 3 folds::session::Snapshot, [Session], model::takes,
         "What a session is like now: its threads, their turns, what waits and what went wrong.";
-    "thread.read_model" 1 folds::session::ReadModel, [Thread], model::takes,
+    "thread.read_model" 2 folds::session::ReadModel, [Thread], model::takes,
         "What is happening in a thread now.";
-    "thread.transcript" 1 folds::transcript::Transcript, [Thread], telling::takes,
+    "thread.transcript" 2 folds::transcript::Transcript, [Thread], telling::takes,
         "What was said and done in a thread, in its order, with what each turn gave.";
     "turn.items" 1 folds::items::Items, [Turn], telling::takes,
         "Everything that happened in one turn, and what it gave.";
+    "context.boundary" 1 folds::boundary::Boundary, [Thread], folds::boundary::takes,
+        "Up to where a thread is told as a summary, who wrote that, and what went on across it.";
+    "task.view" 1 folds::tasks::View, [Task], folds::tasks::takes,
+        "One task: what is to be done, where it is, its newest attempt, and what happened to it.";
+    "task.graph" 1 folds::tasks::Graph, [Task], folds::tasks::takes,
+        "The whole graph that a task belongs to, each task as it is now.";
     "queue" 1 folds::queue::Queue, [Agent, Session, Thread], folds::queue::takes,
         "Which messages wait, and each change of the queue.";
     "actions.pending" 1 folds::actions::Actions, [Node, Agent], folds::actions::takes,
         "What waits for a person, and how what waited was decided.";
-    "run.timeline" 1 folds::timeline::Timeline, [Agent], folds::timeline::takes,
+    "run.timeline" 2 folds::timeline::Timeline, [Agent], folds::timeline::takes,
         "The epochs of an agent, and in them each attempt at a turn.";
     "agent.status" 1 folds::status::Status, [Node, Agent], life::takes,
         "The phase, the desire and the health of one agent or of all.";

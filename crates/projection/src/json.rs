@@ -1,6 +1,6 @@
 //! JSON that is written once, as text: what is folded a million times is never a tree of values.
 
-use edgeplane_types::{EventId, ItemId, SessionId, ThreadId, Timestamp, TurnId};
+use edgeplane_types::{EventId, ItemId, RunId, SessionId, TaskId, ThreadId, Timestamp, TurnId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
@@ -71,7 +71,7 @@ macro_rules! ids {
     )+};
 }
 
-ids!(EventId, ItemId, SessionId, ThreadId, TurnId);
+ids!(EventId, ItemId, RunId, SessionId, TaskId, ThreadId, TurnId);
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 

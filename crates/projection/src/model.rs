@@ -93,6 +93,20 @@ pub(crate) struct Thread {
     #[serde(default)]
     rolled_back: u64,
     last_output: Option<(TurnId, String, u64)>,
+    /// Up to where it is told as a summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    boundary: Option<Boundary>,
+}
+
+/// The newest boundary of a thread.
+#[derive(Debug, Serialize, Deserialize)]
+struct Boundary {
+    through: TurnId,
+    turns: u64,
+    summary: (String, u64),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokens_before: Option<u64>,
+    at: Timestamp,
 }
 
 impl Thread {
@@ -264,7 +278,8 @@ impl Model {
             Fact::ThreadCreated(_)
             | Fact::ThreadUpdated(_)
             | Fact::ThreadArchived(_)
-            | Fact::ThreadRolledBack(_) => self.thread(event, &mut followed),
+            | Fact::ThreadRolledBack(_)
+            | Fact::ThreadCompacted(_) => self.thread(event, &mut followed),
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 followed.action = self.open.follow(&event.fact);
                 self.action(event);
@@ -366,6 +381,16 @@ impl Model {
             Fact::ThreadRolledBack(cut) => {
                 self.threads.entry(cut.thread_id).or_default().roll_back(&cut.removed);
                 cut.thread_id
+            }
+            Fact::ThreadCompacted(drawn) => {
+                self.threads.entry(drawn.thread_id).or_default().boundary = Some(Boundary {
+                    through: drawn.through,
+                    turns: drawn.turns,
+                    summary: (drawn.summary_digest.clone(), drawn.summary_bytes),
+                    tokens_before: drawn.tokens_before,
+                    at: event.ts,
+                });
+                drawn.thread_id
             }
             _ => return,
         };

@@ -31,8 +31,10 @@ pub struct Subject {
     pub turn: Option<MessageId>,
     /// The trace that is asked for, as 32 hexadecimal digits.
     pub trace: Option<String>,
-    /// The task that is asked for, or the one at the root of the graph that is.
+    /// The task at the root of the graph that is folded.
     pub task: Option<TaskId>,
+    /// The task that is asked for, if only one of the graph is.
+    pub part: Option<TaskId>,
     /// Whether what was recorded of the agent's tasks is folded together with its own stream.
     pub work: bool,
 }

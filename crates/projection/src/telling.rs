@@ -57,7 +57,8 @@ impl Teller {
             Fact::ThreadCreated(_)
             | Fact::ThreadUpdated(_)
             | Fact::ThreadArchived(_)
-            | Fact::ThreadRolledBack(_) => self.of_thread(step, reader),
+            | Fact::ThreadRolledBack(_)
+            | Fact::ThreadCompacted(_) => self.of_thread(step, reader),
             _ => self.of_turn(step, reader, change),
         }
         change
@@ -142,11 +143,28 @@ impl Teller {
                     .put("reason", &cut.reason);
                 (cut.thread_id, "thread.rolled_back", payload)
             }
+            Fact::ThreadCompacted(drawn) => {
+                let payload = Object::new()
+                    .put("through", &drawn.through)
+                    .put("turns", &drawn.turns)
+                    .put("by", step.event().actor.name().as_str())
+                    .put("authority", drawn.authority.as_str())
+                    .put("reason", &drawn.reason);
+                (drawn.thread_id, "thread.compacted", payload)
+            }
             _ => return,
         };
         let ids = Ids { thread_id: Some(thread), ..self.turns.ids(None) };
-        if reader.wants(&ids, false) {
-            self.say(step, kind, ids, payload.done());
+        if !reader.wants(&ids, false) {
+            return;
+        }
+        let summary = match step.fact() {
+            Fact::ThreadCompacted(drawn) => Some((drawn.summary_digest.clone(), drawn.summary_bytes)),
+            _ => None,
+        };
+        let entry = self.say(step, kind, ids, payload.done());
+        if let Some((digest, bytes)) = summary {
+            entry.with("summary", &digest, bytes);
         }
     }
 

@@ -17,6 +17,9 @@ use crate::fold::SHOWN_MAX;
 /// Attempts at one task that are shown, and edges of one; the others are counted.
 const OF_ONE_MAX: usize = 20;
 
+/// Runs of which the task is known; an older one that goes on still is told as its own.
+const RUNS_MAX: usize = 10_000;
+
 /// An attempt as far as it is known.
 #[derive(Debug, Serialize, Deserialize)]
 struct Attempt {
@@ -165,15 +168,23 @@ fn attempt_view(attempt: &Attempt) -> Value {
 pub(crate) struct Work {
     agent: Option<AgentId>,
     tasks: BTreeMap<TaskId, Task>,
+    /// The tasks of the newest runs.
+    #[serde(default)]
+    runs: BTreeMap<RunId, TaskId>,
 }
 
 impl Work {
     pub(crate) fn new(agent: Option<AgentId>) -> Self {
-        Self { agent, tasks: BTreeMap::new() }
+        Self { agent, tasks: BTreeMap::new(), runs: BTreeMap::new() }
     }
 
     pub(crate) fn get(&self, id: TaskId) -> Option<&Task> {
         self.tasks.get(&id)
+    }
+
+    /// The task of a run, as far as it is known.
+    pub(crate) fn task_of(&self, run: RunId) -> Option<TaskId> {
+        self.runs.get(&run).copied()
     }
 
     /// Takes an event in; gives the task that it is about, if that is one of the agent's.
@@ -193,6 +204,12 @@ impl Work {
         let task = self.tasks.entry(id).or_insert_with(|| Task::unknown(root, event.ts));
         task.changed = event.ts;
         change(task, event, agent);
+        if let Fact::RunStarted(started) = &event.fact {
+            self.runs.insert(started.run_id, id);
+            if self.runs.len() > RUNS_MAX {
+                self.runs.pop_first();
+            }
+        }
         Some(id)
     }
 

@@ -25,7 +25,8 @@ pub use closing::{ClosingReason, ToldBy};
 pub use command::{CommandInputAccepted, CommandInputSettled, InputFate};
 pub use conversation::{
     DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
-    SessionCreated, ThreadArchived, ThreadCreated, ThreadParent, ThreadRolledBack, ThreadUpdated,
+    SessionCreated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadParent, ThreadRolledBack,
+    ThreadUpdated,
 };
 pub use job::{JobCreated, JobItemReported};
 pub use kind::Fact;

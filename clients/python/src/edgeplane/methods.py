@@ -2733,6 +2733,35 @@ class ConversationThread(Group):
         result = self._call("conversation/thread.rollback", required, optional, ctx, "same")
         return cast(t.ThreadRollbackResult, result)
 
+    def compact(
+        self,
+        *,
+        thread_id: t.ThreadId,
+        summary: str,
+        through: Optional[t.TurnId] = None,
+        interrupt: Optional[bool] = None,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ThreadCompactResult:
+        """Draws a boundary in a thread: its program begins anew and is told a summary of what is up to it.
+
+        `conversation/thread.compact`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, unsupported, storage_full.
+
+        :param thread_id: The thread.
+        :param summary: What stands for it: 1 to 16,384 bytes. It is quoted as the caller's words.
+        :param through: The last turn that the summary stands for; if not said, the newest one that has begun and does not run.
+        :param interrupt: Whether a turn that runs is cut short for it.
+        :param if_version: Only if the thread is at this version.
+        :param reason: Why, for people.
+        """
+        required: Dict[str, Any] = {"thread_id": thread_id, "summary": summary}
+        optional: Dict[str, Any] = {"through": through, "interrupt": interrupt, "if_version": if_version, "reason": reason}
+        result = self._call("conversation/thread.compact", required, optional, ctx, "same")
+        return cast(t.ThreadCompactResult, result)
+
 
 class ConversationTurn(Group):
     """`conversation/turn.*`"""
@@ -2748,6 +2777,7 @@ class ConversationTurn(Group):
         on_busy: Optional[t.OnBusy] = None,
         priority: Optional[t.Priority] = None,
         expires_in_ms: Optional[int] = None,
+        limits: Optional[t.RunLimits] = None,
         authority: Optional[t.Authority] = None,
         idempotency_key: Optional[str] = None,
         reply_to: Optional[t.MessageId] = None,
@@ -2770,6 +2800,7 @@ class ConversationTurn(Group):
         :param on_busy: What becomes of it while another turn runs or waits.
         :param priority: Which waiting turn goes first.
         :param expires_in_ms: Milliseconds after which it is no longer worth beginning.
+        :param limits: What it may use. With limits its task and its run are written down; without, they are read from the turn.
         :param authority: Less authority than the caller has; more is refused.
         :param idempotency_key: Key against beginning it twice.
         :param reply_to: The message it answers.
@@ -2778,7 +2809,7 @@ class ConversationTurn(Group):
         :param display_name: A name that the caller gives itself; shown to people, never proof.
         """
         required: Dict[str, Any] = {"input": input}
-        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "create": create, "turn_id": turn_id, "on_busy": on_busy, "priority": priority, "expires_in_ms": expires_in_ms, "authority": authority, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "display_name": display_name}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "create": create, "turn_id": turn_id, "on_busy": on_busy, "priority": priority, "expires_in_ms": expires_in_ms, "limits": limits, "authority": authority, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "display_name": display_name}
         result = self._call("conversation/turn.start", required, optional, ctx, "again")
         return cast(t.TurnStartResult, result)
 

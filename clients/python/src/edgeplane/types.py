@@ -1172,6 +1172,25 @@ class Choice(TypedDict):
     label: str
 
 
+class CompactionView(TypedDict):
+    """The newest boundary of a thread."""
+
+    # The last turn before it.
+    through: TurnId
+    # How many turns the summary stands for.
+    turns: int
+    # SHA-256 of the summary.
+    summary_digest: str
+    # Its size.
+    summary_bytes: int
+    # Who wrote it.
+    by: SafeLabel
+    # What it weighs.
+    authority: Authority
+    # When it was drawn.
+    at: Timestamp
+
+
 class ConflictView(TypedDict):
     """Something that a restore left as it is."""
 
@@ -1219,7 +1238,7 @@ ContextRebuilt = Literal[
     "now",  # Its epoch ends, and the next one begins anew, without its former session.
     "at_next_start",  # It does not run: its next epoch begins anew.
 ]
-"""What a rollback makes of a program's context. A program cannot forget."""
+"""What a rollback or a compaction makes of a program's context. A program cannot forget."""
 
 
 Continuity = Literal[
@@ -5157,6 +5176,7 @@ TargetKind = Literal[
     "thread",  # A thread of a session.
     "turn",  # A turn of a thread.
     "trace",  # Everything that belongs to one request.
+    "task",  # A task, or the graph that it belongs to.
 ]
 """The kinds of things that a projection can be about."""
 
@@ -5538,6 +5558,40 @@ class ThreadArchiveParams(TypedDict):
     reason: NotRequired[Optional[str]]
 
 
+class ThreadCompactParams(TypedDict):
+    """Draws a boundary in a thread: what is up to it is told as a summary from here on."""
+
+    # The thread.
+    thread_id: ThreadId
+    # What stands for it: 1 to 16,384 bytes. It is quoted as the caller's words.
+    summary: str
+    # The last turn that the summary stands for; if not said, the newest one that has begun and does not run.
+    through: NotRequired[Optional[TurnId]]
+    # Whether a turn that runs is cut short for it.
+    interrupt: NotRequired[bool]
+    # Only if the thread is at this version.
+    if_version: NotRequired[Optional[int]]
+    # Why, for people.
+    reason: NotRequired[Optional[str]]
+
+
+class ThreadCompactResult(TypedDict):
+    """What a compaction came to."""
+
+    # The thread as it is now.
+    thread: ThreadView
+    # The last turn that the summary stands for.
+    through: TurnId
+    # How many turns it stands for.
+    turns: int
+    # What becomes of the program's context.
+    rebuilt: ContextRebuilt
+    # What waits for a person and goes on waiting.
+    open_actions: NotRequired[List[ActionId]]
+    # Tokens that the program's context held before, as far as it said so.
+    tokens_before: NotRequired[Optional[int]]
+
+
 class ThreadCreateParams(TypedDict):
     """Makes a thread."""
 
@@ -5746,6 +5800,8 @@ class ThreadView(TypedDict):
     labels: NotRequired[Dict[str, SafeLabel]]
     # What it was forked from.
     parent: NotRequired[Optional[ParentView]]
+    # Up to where it is told as a summary.
+    compacted: NotRequired[Optional[CompactionView]]
     # When it was archived.
     archived_at: NotRequired[Optional[Timestamp]]
 
@@ -6014,6 +6070,8 @@ class TurnStartParams(TypedDict):
     priority: NotRequired[Priority]
     # Milliseconds after which it is no longer worth beginning.
     expires_in_ms: NotRequired[Optional[int]]
+    # What it may use. With limits its task and its run are written down; without, they are read from the turn.
+    limits: NotRequired[RunLimits]
     # Less authority than the caller has; more is refused.
     authority: NotRequired[Optional[Authority]]
     # Key against beginning it twice.
@@ -6033,6 +6091,10 @@ class TurnStartResult(TypedDict):
 
     # The turn; of a steered one, the turn that it goes into.
     turn_id: TurnId
+    # The run that the turn is: it has the turn's UUID.
+    run_id: RunId
+    # The task of which that is a run: with the same UUID, if the turn was not begun for a task.
+    task_id: TaskId
     # Its thread.
     thread_id: ThreadId
     # The message that it is.
@@ -6088,6 +6150,10 @@ class TurnView(TypedDict):
 
     # Its id.
     turn_id: TurnId
+    # The run that it is: it has the turn's UUID.
+    run_id: RunId
+    # The task of which that is a run: with the same UUID, if it was not begun for a task.
+    task_id: TaskId
     # Its thread.
     thread_id: ThreadId
     # The agent that it was put to.

@@ -122,6 +122,9 @@ struct TargetArgs {
     /// Of this trace, by its 32 hexadecimal digits
     #[arg(long, value_name = "ID")]
     trace: Option<String>,
+    /// Of this task, or of the graph that it belongs to, by id
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
 }
 
 impl TargetArgs {
@@ -132,6 +135,7 @@ impl TargetArgs {
             (TargetKind::Thread, &self.thread),
             (TargetKind::Turn, &self.turn),
             (TargetKind::Trace, &self.trace),
+            (TargetKind::Task, &self.task),
         ];
         named.into_iter().find_map(|(kind, id)| id.clone().map(|id| Target { kind, id: Some(id) }))
     }

@@ -1,13 +1,17 @@
 //! `edgeplane thread`: the threads of agents' conversations.
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use edgeplane_types::{ThreadId, TurnId};
 use edgeplane_wire::{
     api::conversation::thread::{
-        ContextRebuilt, ParentView, ThreadArchiveParams, ThreadCreateParams, ThreadForkParams,
-        ThreadListParams, ThreadParams, ThreadReadResult, ThreadRollbackParams, ThreadStatus, ThreadView,
+        CompactionView, ContextRebuilt, ParentView, ThreadArchiveParams, ThreadCompactParams,
+        ThreadCreateParams, ThreadForkParams, ThreadListParams, ThreadParams, ThreadReadResult,
+        ThreadRollbackParams, ThreadStatus, ThreadView,
     },
-    catalogue::{ThreadArchive, ThreadCreate, ThreadFork, ThreadList, ThreadRead, ThreadRollback},
+    catalogue::{
+        ThreadArchive, ThreadCompact, ThreadCreate, ThreadFork, ThreadList, ThreadRead, ThreadRollback,
+    },
 };
 
 use super::{Outcome, inbox::short_time, turn};
@@ -40,6 +44,7 @@ enum ThreadCommand {
     Show(ShowArgs),
     Fork(ForkArgs),
     Rollback(RollbackArgs),
+    Compact(CompactArgs),
     Archive(ArchiveArgs),
 }
 
@@ -139,6 +144,36 @@ struct RollbackArgs {
     reason: Option<String>,
 }
 
+/// Tell a thread from here on as a summary
+///
+/// The turns stay in the record and in every list. A program cannot forget, so it is ended and begins anew, told the
+/// summary as your words in place of what it stands for, and what came later. What waits for a person goes on waiting.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane thread compact thr_01890000-0000-7000-8000-000000000002 --summary \"The parser is done, the tests are not\"
+  edgeplane thread compact thr_01890000-0000-7000-8000-000000000002 --file summary.md --through trn_01890000-0000-7000-8000-000000000003")]
+struct CompactArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    id: ThreadId,
+    /// What stands for its turns, at most 16 KiB
+    #[arg(long, value_name = "TEXT", required_unless_present = "file", conflicts_with = "file")]
+    summary: Option<String>,
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    file: Option<std::path::PathBuf>,
+    /// The last turn that it stands for; the newest one if not given
+    #[arg(long, value_name = "TURN")]
+    through: Option<TurnId>,
+    /// Also if a turn runs, which is cut short
+    #[arg(long)]
+    interrupt: bool,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
 /// Let a thread take no turns any more
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -200,15 +235,12 @@ pub(crate) fn run(args: ThreadArgs, context: &mut Context) -> anyhow::Result<Out
             };
             let answer = context.ask::<ThreadRollback>(&params)?;
             context.show(&answer, |out, done| {
-                let anew = match done.rebuilt {
-                    ContextRebuilt::Not => "nothing to do",
-                    ContextRebuilt::Now => "its program begins anew",
-                    ContextRebuilt::AtNextStart => "its program begins anew with its next start",
-                };
+                let anew = anew(done.rebuilt);
                 let (gone, left) = (done.removed.len(), done.surviving);
                 Ok(out.line(&format!("{gone} turns taken out, {left} survive: {anew}"))?)
             })?;
         }
+        ThreadCommand::Compact(args) => compact(args, context)?,
         ThreadCommand::Archive(args) => {
             let params = ThreadArchiveParams { thread_id: args.id, if_version: None, reason: args.reason };
             let answer = context.ask::<ThreadArchive>(&params)?;
@@ -216,6 +248,37 @@ pub(crate) fn run(args: ThreadArgs, context: &mut Context) -> anyhow::Result<Out
         }
     }
     Ok(Outcome::Done)
+}
+
+fn compact(args: CompactArgs, context: &mut Context) -> anyhow::Result<()> {
+    let summary = match (args.summary, args.file) {
+        (Some(text), _) => text,
+        (None, Some(file)) => std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read the summary from {}", file.display()))?,
+        (None, None) => anyhow::bail!("give `--summary TEXT` or `--file FILE`"),
+    };
+    let params = ThreadCompactParams {
+        thread_id: args.id,
+        through: args.through,
+        summary,
+        interrupt: args.interrupt,
+        if_version: None,
+        reason: args.reason,
+    };
+    let answer = context.ask::<ThreadCompact>(&params)?;
+    context.show(&answer, |out, done| {
+        let (turns, through, anew) = (done.turns, done.through, anew(done.rebuilt));
+        let turns = if turns == 1 { "1 turn is".to_owned() } else { format!("{turns} turns are") };
+        Ok(out.line(&format!("{turns} a summary through {through}: {anew}"))?)
+    })
+}
+
+fn anew(rebuilt: ContextRebuilt) -> &'static str {
+    match rebuilt {
+        ContextRebuilt::Not => "nothing to do",
+        ContextRebuilt::Now => "its program begins anew",
+        ContextRebuilt::AtNextStart => "its program begins anew with its next start",
+    }
 }
 
 fn made(out: &mut Output, thread: &ThreadView) -> anyhow::Result<()> {
@@ -272,6 +335,9 @@ fn shown(out: &mut Output, read: &ThreadReadResult) -> anyhow::Result<()> {
     }
     if thread.removed_turns > 0 {
         row("rolled back", format!("{} turns", thread.removed_turns));
+    }
+    if let Some(CompactionView { through, turns, by, .. }) = &thread.compacted {
+        row("summary", format!("of {turns} turns through {through}, by {by}"));
     }
     row("queued", read.queued.to_string());
     if let Some(output) = &read.last_output {

@@ -21,6 +21,7 @@ use super::{
     content::{Words, words},
     inbox::short_time,
     signal::millis,
+    task::LimitArgs,
 };
 use crate::{
     context::Context,
@@ -37,6 +38,7 @@ use crate::{
 #[command(after_help = "\
 EXAMPLES:
   edgeplane turn start reviewer \"Run the tests\"
+  edgeplane turn start reviewer \"Find the leak\" --wall-time 20m --tokens 200000
   edgeplane turn get trn_01890000-0000-7000-8000-000000000002
   edgeplane turn interrupt trn_01890000-0000-7000-8000-000000000002 --reason \"wrong branch\"")]
 pub(crate) struct TurnArgs {
@@ -56,11 +58,13 @@ enum TurnCommand {
 /// Begin a turn
 ///
 /// In the agent's first thread, in the one of `--thread`, or with `--new-thread` in one that is made for it. With an id of
-/// your own, a repetition begins nothing.
+/// your own, a repetition begins nothing. A turn is a run of a task: `task get` and `run get` take its id with their own
+/// prefix.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
   edgeplane turn start reviewer \"Run the tests\"
+  edgeplane turn start reviewer \"Find the leak\" --wall-time 20m --tokens 200000
   edgeplane turn start reviewer --file task.md --new-thread Nightly
   edgeplane turn start reviewer \"Go on\" --on-busy reject --id trn_01890000-0000-7000-8000-000000000002")]
 struct StartArgs {
@@ -86,6 +90,8 @@ struct StartArgs {
     /// When it is no longer worth beginning, such as 10m
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
     expires: Option<Duration>,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 fn on_busy(word: &str) -> Option<OnBusy> {
@@ -245,6 +251,7 @@ fn to_start(args: StartArgs) -> anyhow::Result<TurnStartParams> {
         on_busy: args.on_busy,
         priority: args.priority,
         expires_in_ms: args.expires.map(millis),
+        limits: args.limits.limits(),
         authority: None,
         idempotency_key: None,
         reply_to: None,
@@ -284,6 +291,7 @@ fn one(out: &mut Output, turn: &TurnView) -> anyhow::Result<()> {
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("turn", turn.turn_id.to_string());
     row("thread", turn.thread_id.to_string());
+    row("task", turn.task_id.to_string());
     row("agent", cell(&turn.agent));
     row("state", word(turn.state));
     if let Some(reason) = &turn.reason {

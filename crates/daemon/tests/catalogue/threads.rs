@@ -333,5 +333,36 @@ fn changed() -> Vec<Case> {
                 }),
             ],
         ),
+        case(
+            "conversation/thread.compact",
+            |w| {
+                let thread = thread(w, &worker(w, ""));
+                turn(w, &thread, "say x", "completed");
+                good(w, summarised(of(&thread)))
+            },
+            vec![
+                fails!(NotFound, "conversation/thread.compact", |w| summarised(no_thread())),
+                fails!(InvalidParams, "conversation/thread.compact", |w| {
+                    let mut params = of(&empty(w));
+                    params["summary"] = json!(" ");
+                    params
+                }),
+                fails!(InvalidState, "conversation/thread.compact", |w| summarised(of(&empty(w)))),
+                fails!(VersionConflict, "conversation/thread.compact", |w| {
+                    let thread = thread(w, &worker(w, ""));
+                    turn(w, &thread, "say x", "completed");
+                    at_version(summarised(of(&thread)), 7)
+                }),
+                fails!(Unsupported, "conversation/thread.compact", |w| {
+                    let set = super::runtime::set(w);
+                    summarised(of(&main_of(w, &set)))
+                }),
+            ],
+        ),
     ]
+}
+
+fn summarised(mut params: Value) -> Value {
+    params["summary"] = json!("what was said");
+    params
 }

@@ -48,6 +48,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                     json!({ "override_id": "ovr_01890000-0000-7000-8000-000000000002", "reason": "x" })
                 }
                 "conversation/thread.rollback" => json!({ "thread_id": of_uuid("thr") }),
+                "conversation/thread.compact" => json!({ "thread_id": of_uuid("thr"), "summary": "s" }),
                 "conversation/queue.remove" | "conversation/queue.promote" => {
                     json!({ "turn_id": of_uuid("trn") })
                 }

@@ -1,8 +1,8 @@
 //! What a session is told when an epoch begins that goes on with an older one: facts, then quotations.
 //!
-//! Nothing here is a summary: a summary would be content without a speaker. A quotation is the original rendering,
-//! each line behind a sign that no live message begins with. Which items are handed in, and from where, is the
-//! caller's business.
+//! No summary is made here: it would be content without a speaker. One that somebody wrote is quoted as theirs. A
+//! quotation is the original rendering, each line behind a sign that no live message begins with. Which items are handed
+//! in, and from where, is the caller's business.
 
 use edgeplane_types::{
     Authority, Channel, Continuity, Epoch, Ingress, MessageId, Part, SafeLabel, ThreadId, TurnId,
@@ -19,6 +19,9 @@ pub const WAITING_SHOWN_MAX: usize = 16;
 
 /// How much is quoted of one output of the agent's own, in bytes.
 pub const OWN_BYTES_MAX: usize = 4 << 10;
+
+/// How much is quoted of a summary, in bytes.
+pub const SUMMARY_BYTES_MAX: usize = 16 << 10;
 
 /// What becomes of a turn that an epoch's end cut short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +92,19 @@ pub enum Quotation<'a> {
         /// The answer.
         text: &'a str,
     },
+    /// What stands for the turns of a thread up to one of them.
+    Summary {
+        /// Who wrote it.
+        by: &'a SafeLabel,
+        /// What it weighs.
+        authority: Authority,
+        /// How many turns it stands for.
+        turns: u64,
+        /// The last of them.
+        through: TurnId,
+        /// The words.
+        text: &'a str,
+    },
     /// Something that the agent told besides.
     Item {
         /// Of which kind.
@@ -142,17 +158,22 @@ pub fn forked(fork: &Fork<'_>, items: &[Quotation<'_>], bounds: Bounds) -> Rende
 
 /// Facts, and behind them the last of the items as quotations.
 fn behind(mut lines: Vec<String>, items: &[Quotation<'_>], bounds: Bounds) -> Rendered {
-    let Chosen { quotations, older, too_long } = choose(items, bounds);
+    let Chosen { summaries, quotations, older, too_long } = choose(items, bounds);
     if !too_long.is_empty() {
         lines.push(format!("too long to be quoted: {}", listed(&too_long, count(too_long.len()))));
     }
-    lines.push(match (quotations.len(), older) {
+    let quoted = match (summaries.len(), quotations.len()) {
+        (0, quoted) => items_of(quoted),
+        (1, 0) => "a summary".to_owned(),
+        (1, quoted) => format!("a summary and {}", items_of(quoted)),
+        (summaries, quoted) => format!("{summaries} summaries and {}", items_of(quoted)),
+    };
+    lines.push(match (summaries.len() + quotations.len(), older) {
         (0, 0) => "quoted: nothing".to_owned(),
-        (quoted, 0) => format!("quoted: {}, oldest first", items_of(quoted)),
-        (quoted, older) => {
-            format!("quoted: {}, oldest first; {} left out", items_of(quoted), older_of(older))
-        }
+        (_, 0) => format!("quoted: {quoted}, oldest first"),
+        (_, older) => format!("quoted: {quoted}, oldest first; {} left out", older_of(older)),
     });
+    lines.extend(summaries.into_iter().flatten());
     lines.extend(quotations.into_iter().rev().flatten());
     Rendered::written(lines)
 }
@@ -197,6 +218,9 @@ fn count(items: usize) -> u64 {
 }
 
 fn items_of(quoted: usize) -> String {
+    if quoted == 0 {
+        return "no items".to_owned();
+    }
     if quoted == 1 { "the last item".to_owned() } else { format!("the last {quoted} items") }
 }
 
@@ -206,6 +230,7 @@ fn older_of(older: usize) -> String {
 
 /// What is quoted, newest first, and what is not.
 struct Chosen {
+    summaries: Vec<Vec<String>>,
     quotations: Vec<Vec<String>>,
     older: usize,
     too_long: Vec<MessageId>,
@@ -214,11 +239,16 @@ struct Chosen {
 /// The newest items that fit. One that is too long by itself is passed over and named: it is not cut, because a
 /// quotation is the original, and it does not take the older ones with it.
 fn choose(items: &[Quotation<'_>], bounds: Bounds) -> Chosen {
-    let mut chosen = Chosen { quotations: Vec::new(), older: 0, too_long: Vec::new() };
     let mut left = bounds.quoted_bytes;
-    for (place, item) in items.iter().enumerate().rev() {
+    // What stands for many turns is not left out for the sake of one.
+    let (summaries, items): (Vec<_>, Vec<_>) =
+        items.iter().partition(|item| matches!(item, Quotation::Summary { .. }));
+    let summaries: Vec<_> = summaries.into_iter().map(|item| quoted(item, bounds)).collect();
+    left = left.saturating_sub(summaries.iter().map(|lines| size(lines)).sum());
+    let mut chosen = Chosen { summaries, quotations: Vec::new(), older: 0, too_long: Vec::new() };
+    for (place, item) in items.into_iter().enumerate().rev() {
         let lines = quoted(item, bounds);
-        let bytes = lines.iter().fold(0_usize, |sum, line| sum.saturating_add(line.len()).saturating_add(1));
+        let bytes = size(&lines);
         match (left.checked_sub(bytes), item) {
             (Some(rest), _) => {
                 left = rest;
@@ -234,6 +264,10 @@ fn choose(items: &[Quotation<'_>], bounds: Bounds) -> Chosen {
     chosen
 }
 
+fn size(lines: &[String]) -> usize {
+    lines.iter().fold(0, |sum, line| sum.saturating_add(line.len()).saturating_add(1))
+}
+
 fn quoted(item: &Quotation<'_>, bounds: Bounds) -> Vec<String> {
     let behind_sign = |line: &str| format!("{QUOTE}{line}");
     match item {
@@ -244,12 +278,23 @@ fn quoted(item: &Quotation<'_>, bounds: Bounds) -> Vec<String> {
             own(&format!("OUTPUT of {agent}, {authority}, turn {message_id}"), text, bounds)
         }
         Quotation::Item { kind, text } => own(&format!("OWN OUTPUT item {kind}"), text, bounds),
+        Quotation::Summary { by, authority, turns, through, text } => {
+            let head = format!("SUMMARY by {by}, {authority}, of {} through {through}", turns_of(*turns));
+            words(&head, text, SUMMARY_BYTES_MAX.min(bounds.content_bytes / 2))
+        }
     }
+}
+
+fn turns_of(turns: u64) -> String {
+    if turns == 1 { "1 turn".to_owned() } else { format!("{} turns", grouped(turns)) }
 }
 
 /// What an agent said. It may repeat what others told it, so it is cleaned, escaped and marked like theirs.
 fn own(what: &str, text: &str, bounds: Bounds) -> Vec<String> {
-    let bytes_max = OWN_BYTES_MAX.min(bounds.content_bytes);
+    words(what, text, OWN_BYTES_MAX.min(bounds.content_bytes))
+}
+
+fn words(what: &str, text: &str, bytes_max: usize) -> Vec<String> {
     let content = content::shown(&[Part::Text { text: text.to_owned() }], bytes_max);
     let mut lines = vec![format!("{QUOTE}[{what}]")];
     lines.extend(content.lines.iter().map(|line| format!("{QUOTE}{MARK}{line}")));

@@ -95,7 +95,17 @@ impl Actor {
         admitted: Admitted,
         along: impl FnOnce(MessageId) -> Vec<Fact>,
     ) -> Result<Accepted, RpcError> {
-        let (draft, new) = match self.prepare(admitted, along, &mut Counts::default())? {
+        self.accept_in(Draft::default(), admitted, along).await
+    }
+
+    /// The same together with what a draft holds already. Nothing of that is kept if the message is not new.
+    pub(super) async fn accept_in(
+        &mut self,
+        draft: Draft,
+        admitted: Admitted,
+        along: impl FnOnce(MessageId) -> Vec<Fact>,
+    ) -> Result<Accepted, RpcError> {
+        let (draft, new) = match self.prepare((draft, admitted), along, &mut Counts::default())? {
             Prepared::Known(accepted) => return Ok(accepted),
             Prepared::New(draft, new) => (draft, new),
         };
@@ -141,7 +151,7 @@ impl Actor {
                 // The record says whether it is the same message, and must have the one before for that.
                 self.finish(&mut under_way).await;
             }
-            match self.prepare(admitted, |_id| Vec::new(), &mut counts) {
+            match self.prepare((Draft::default(), admitted), |_id| Vec::new(), &mut counts) {
                 Ok(Prepared::New(draft, new)) => {
                     self.shared.failpoint("accept.before");
                     under_way.push((new, self.shared.record.submit(*draft), reply));
@@ -164,7 +174,7 @@ impl Actor {
     /// What is to be written for a message, if it may be accepted where so many wait.
     fn prepare(
         &self,
-        admitted: Admitted,
+        (mut draft, admitted): (Draft, Admitted),
         along: impl FnOnce(MessageId) -> Vec<Fact>,
         counts: &mut Counts,
     ) -> Result<Prepared, RpcError> {
@@ -196,7 +206,6 @@ impl Actor {
             self.check_share(&caller, counts)?;
         }
         let now = self.shared.record.now();
-        let mut draft = Draft::default();
         let trace =
             saying.trace.clone().unwrap_or_else(|| trace::own(&self.shared, &caller, &saying, causation));
         let (content_digest, content_bytes) = draft.body(content);

@@ -13,7 +13,7 @@ use edgeplane_wire::{
 };
 
 use super::{Accepted, Actor};
-use crate::admission::Admitted;
+use crate::{admission::Admitted, record::Draft};
 
 /// Waiting messages among which the place of one is looked for; farther behind, its place is not said.
 const PLACES_MAX: usize = 1_000;
@@ -25,6 +25,8 @@ pub(crate) struct ToBegin {
     pub(crate) on_busy: OnBusy,
     /// The thread that is made together with it.
     pub(crate) create: Option<ThreadCreated>,
+    /// What else is to become durable with it.
+    pub(crate) along: Draft,
 }
 
 /// What became of it.
@@ -65,7 +67,7 @@ impl Actor {
 
     /// Begins a turn, or says why not; then it is delivered as far as it can be.
     pub(super) async fn begin(&mut self, wanted: ToBegin) -> Result<Begun, RpcError> {
-        let ToBegin { mut admitted, on_busy, create } = wanted;
+        let ToBegin { mut admitted, on_busy, create, along } = wanted;
         if let Some(known) = self.begun_before(&admitted)? {
             let accepted = self.accept(admitted, |_id| Vec::new()).await?;
             return self.begun(&accepted, Some(known));
@@ -76,7 +78,7 @@ impl Actor {
             None => self.meet_busy(&mut admitted, on_busy)?,
         }
         let facts = create.map(Fact::ThreadCreated).into_iter().collect();
-        let accepted = self.accept(admitted, |_id| facts).await?;
+        let accepted = self.accept_in(along, admitted, |_id| facts).await?;
         self.pump().await;
         self.begun(&accepted, None)
     }

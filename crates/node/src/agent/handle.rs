@@ -6,12 +6,12 @@ use edgeplane_driver::hooks::HookKind;
 use edgeplane_manifest::Manifest;
 use edgeplane_store::ActionRow;
 use edgeplane_types::{
-    AgentId, AgentName, Desired, Epoch, Generation, MessageId, Phase, ProcessId, fact::InputFate,
+    AgentId, AgentName, Authority, Desired, Epoch, Generation, MessageId, Phase, ProcessId, fact::InputFate,
 };
 use edgeplane_wire::{
     api::{
         agent::{ChangeResult, RetirementPlan},
-        conversation::thread::ThreadRollbackParams,
+        conversation::thread::{ThreadCompactParams, ThreadRollbackParams},
         memory::{EntriesResult, Entry},
         report::{HookResult, ReportResult},
         terminal::{AttachParams, AttachResult, SnapshotResult},
@@ -21,8 +21,9 @@ use edgeplane_wire::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    Accepted, ActionRequest, Begun, Deciding, Declared, Heard, LetterRequest, LifeRequest, MemoryRequest,
-    Report, RolledBack, ScheduleRequest, Shown, ToBegin, TurnChanged, TurnRequest, WantedInput,
+    Accepted, ActionRequest, Begun, Compacted, Deciding, Declared, Heard, LetterRequest, LifeRequest,
+    MemoryRequest, Report, RolledBack, ScheduleRequest, Shown, ToBegin, TurnChanged, TurnRequest,
+    WantedInput,
 };
 use crate::{admission::Admitted, outbound::Outbound, profile::Profile, record::Origin};
 
@@ -76,6 +77,7 @@ pub(crate) enum Command {
     Begin(Box<ToBegin>, oneshot::Sender<Result<Begun, RpcError>>),
     Turn(TurnRequest, Origin, oneshot::Sender<Result<TurnChanged, RpcError>>),
     Decide(Deciding, Origin, oneshot::Sender<Result<(), RpcError>>),
+    Compact(Box<ThreadCompactParams>, Authority, Origin, oneshot::Sender<Result<Compacted, RpcError>>),
     RollBack(ThreadRollbackParams, Origin, oneshot::Sender<Result<RolledBack, RpcError>>),
     Memory(MemoryRequest, Origin, oneshot::Sender<Result<MemoryAnswer, RpcError>>),
     Report(Epoch, Report, Origin, oneshot::Sender<Result<ReportResult, RpcError>>),

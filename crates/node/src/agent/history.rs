@@ -110,6 +110,7 @@ fn as_quotation(quoted: &Quoted) -> Quotation<'_> {
         (Said::Message { id, rendered }, _) => Quotation::Message { id: *id, rendered },
         (Said::Turn { message_id, text }, _) => Quotation::Turn { message_id: *message_id, text },
         (Said::Besides { kind, text }, _) => Quotation::Item { kind, text },
+        (Said::Summary(summary), _) => summary.quotation(),
     }
 }
 
@@ -127,7 +128,10 @@ fn quoted(
         let (Some(through), Some(row)) = (parent.through, reader.thread(&parent.thread_id)?) else { break };
         let Some(last) = reader.message(&message_of(through))? else { break };
         let mut before = last.accepted_pos.saturating_add(1);
-        while turns < TURNS_MAX {
+        // Of what is up to a boundary the summary is told, unless the fork goes on from before it.
+        let boundary = rehydration::boundary(reader, &row)?.filter(|drawn| drawn.through < before);
+        let told_from = boundary.as_ref().map_or(0, |drawn| drawn.through.saturating_add(1));
+        while turns < TURNS_MAX && before > told_from {
             let page = reader.turns_in(turns_of(&row), Order::Newest, TURNS_MAX, before)?;
             let Some(oldest) = page.last() else { break };
             before = oldest.accepted_pos;
@@ -138,13 +142,18 @@ fn quoted(
                 let is_had = row.agent == reading.agent
                     && (turn.epoch == Some(reading.epoch) || reading.remembers)
                     && removed.is_none();
-                if is_gone || is_had || turns >= TURNS_MAX {
+                if is_gone || is_had || turns >= TURNS_MAX || turn.accepted_pos < told_from {
                     continue;
                 }
                 turns += 1;
                 lightest = lightest.at_most(turn.envelope.authority);
                 quote_turn(reader, turn, (row.agent, reading.agent), &mut newest_first)?;
             }
+        }
+        if let Some(summary) = boundary.and_then(|drawn| drawn.summary) {
+            lightest = lightest.at_most(summary.authority());
+            newest_first.push(Quoted { said: Said::Summary(summary), by: None });
+            break;
         }
         thread = row;
     }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use edgeplane_lifecycle::{Input, overrides::Covered};
 use edgeplane_store::OverrideRow;
-use edgeplane_types::{AgentName, ErrorName, Fact, OverrideKind};
+use edgeplane_types::{AgentName, ErrorName, OverrideKind};
 use edgeplane_wire::rpc::RpcError;
 
 use tokio::time::Instant;
 
-use super::Actor;
+use super::{Actor, life::Ahead};
 use crate::record::Origin;
 
 /// How long what could not be noted, for want of space, is left alone.
@@ -49,13 +49,13 @@ impl Actor {
 
     /// Takes a step under what holds it now.
     pub(super) async fn apply(&mut self, input: Input, origin: &Origin, why: &str) -> Result<(), RpcError> {
-        self.apply_with(Vec::new(), input, origin, why).await
+        self.apply_with(Ahead::default(), input, origin, why).await
     }
 
     /// The same, with facts that become durable together with the step or not at all, ahead of it.
     pub(super) async fn apply_with(
         &mut self,
-        ahead: Vec<Fact>,
+        ahead: Ahead,
         input: Input,
         origin: &Origin,
         why: &str,
@@ -77,7 +77,7 @@ impl Actor {
             return Ok(());
         }
         let why = self.overrides().first().map_or_else(String::new, |row| row.reason.clone());
-        let noted = self.step(Vec::new(), Input::Hold(wanted), origin, &why).await;
+        let noted = self.step(Ahead::default(), Input::Hold(wanted), origin, &why).await;
         // It looks again before its next step, and at the latest then.
         self.holding.look_at = noted.is_err().then(|| Instant::now() + LOOK_AGAIN);
         noted

@@ -52,7 +52,16 @@ struct Taken {
     input: Input,
     origin: Origin,
     actions: Vec<Action>,
+    ahead: Ahead,
     facts: Vec<Fact>,
+}
+
+/// What becomes durable in one commit with a step, ahead of what the step comes to.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    pub(super) facts: Vec<Fact>,
+    /// What one of the facts names by its digest.
+    pub(super) body: Option<Vec<u8>>,
 }
 
 /// What a hook came to.
@@ -141,7 +150,7 @@ impl Actor {
     /// Steps the machine, makes its notes durable, then acts.
     pub(super) async fn step(
         &mut self,
-        ahead: Vec<Fact>,
+        ahead: Ahead,
         input: Input,
         origin: &Origin,
         why: &str,
@@ -155,7 +164,7 @@ impl Actor {
         let step = self.life.step(input, context).map_err(|illegal| self.not_now(input, illegal))?;
         let generation = self.generation;
         let mut first = self.taken(input, origin.clone(), step.actions, why);
-        first.facts.splice(0..0, ahead);
+        first.ahead = ahead;
         if first.actions.contains(&Action::ArmBackoff(0))
             && let Ok(next) = step.agent.step(Input::BackoffElapsed, context)
         {
@@ -184,7 +193,7 @@ impl Actor {
     fn taken(&mut self, input: Input, origin: Origin, actions: Vec<Action>, why: &str) -> Taken {
         let facts = self.facts(&actions, why);
         let facts = self.with_closing(input, facts);
-        Taken { input, origin, actions, facts }
+        Taken { input, origin, actions, ahead: Ahead::default(), facts }
     }
 
     /// Becomes what steps that are recorded lead to, and acts.
@@ -213,7 +222,10 @@ impl Actor {
         let mut draft = Draft::default();
         for step in steps {
             let mut origin = step.origin.clone();
-            for fact in &step.facts {
+            if let Some(body) = &step.ahead.body {
+                draft.body(body.clone());
+            }
+            for fact in step.ahead.facts.iter().chain(&step.facts) {
                 let id = self.shared.record.add(&mut draft, self.stream(), &origin, fact.clone());
                 origin.cause = Some(id);
                 match fact {

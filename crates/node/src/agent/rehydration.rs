@@ -1,16 +1,16 @@
 //! What an epoch is told of those before it, and what becomes of the turn that an epoch's end cut short.
 //!
-//! Everything comes from the record: facts and ids, then the last things that were said as quotations. What waits is
-//! not quoted, because it comes by delivery.
+//! Everything comes from the record: facts and ids, then the last things that were said as quotations, in place of what
+//! is before a boundary the summary that somebody wrote of it. What waits is not quoted, because it comes by delivery.
 
 use edgeplane_driver::render::{
     self, Attempt, Bounds, Facts, LeftOpen, OpenTurn, Quotation, Rendered, WAITING_SHOWN_MAX,
 };
 use edgeplane_manifest::{Driver, Notice, OpenTurn as Rule, StateKind};
-use edgeplane_store::{CommittedEvent, MessageRow, ReadError, Reader, StoredBody};
+use edgeplane_store::{CommittedEvent, MessageRow, ReadError, Reader, StoredBody, ThreadRow};
 use edgeplane_types::{
-    AgentId, Authority, Continuity, Epoch, Fact, MessageId, Part, Rung, SafeLabel, TurnId, fact::Cause,
-    life::ExitStatus,
+    AgentId, Authority, Continuity, Epoch, Fact, MessageId, Part, Rung, SafeLabel, ThreadId, TurnId,
+    fact::Cause, life::ExitStatus,
 };
 
 use super::Actor;
@@ -30,6 +30,16 @@ pub(super) enum Said {
     Message { id: MessageId, rendered: Rendered },
     Turn { message_id: Option<MessageId>, text: String },
     Besides { kind: SafeLabel, text: String },
+    Summary(Summary),
+}
+
+/// What somebody wrote that stands for the turns of a thread up to one of them.
+pub(super) struct Summary {
+    by: SafeLabel,
+    authority: Authority,
+    turns: u64,
+    through: TurnId,
+    text: String,
 }
 
 /// What the record says of former epochs.
@@ -151,7 +161,89 @@ fn quotation(item: &Said) -> Quotation<'_> {
         Said::Message { id, rendered } => Quotation::Message { id: *id, rendered },
         Said::Turn { message_id, text } => Quotation::Turn { message_id: *message_id, text },
         Said::Besides { kind, text } => Quotation::Item { kind, text },
+        Said::Summary(summary) => summary.quotation(),
     }
+}
+
+impl Summary {
+    pub(super) fn authority(&self) -> Authority {
+        self.authority
+    }
+
+    pub(super) fn quotation(&self) -> Quotation<'_> {
+        let Self { by, authority, turns, through, text } = self;
+        Quotation::Summary { by, authority: *authority, turns: *turns, through: *through, text }
+    }
+}
+
+/// The boundary of a thread.
+pub(super) struct Boundary {
+    thread: ThreadId,
+    /// Where the last turn before it was accepted.
+    pub(super) through: u64,
+    /// Where it was drawn.
+    drawn: u64,
+    /// Nothing, if what was written is erased.
+    pub(super) summary: Option<Summary>,
+}
+
+/// The boundaries in an agent's threads.
+fn boundaries(reader: &Reader, agent: &AgentId) -> Result<Vec<Boundary>, ReadError> {
+    let mut found = Vec::new();
+    for committed in reader.compactions(agent)? {
+        found.extend(drawn(reader, &committed)?);
+    }
+    Ok(found)
+}
+
+/// The boundary of a thread.
+pub(super) fn boundary(reader: &Reader, thread: &ThreadRow) -> Result<Option<Boundary>, ReadError> {
+    let Some(committed) = reader.compaction(&thread.id)? else { return Ok(None) };
+    drawn(reader, &committed)
+}
+
+fn drawn(reader: &Reader, committed: &CommittedEvent) -> Result<Option<Boundary>, ReadError> {
+    let Fact::ThreadCompacted(compacted) = &committed.event.fact else { return Ok(None) };
+    let last = reader.message(&MessageId::from_bytes(*compacted.through.as_bytes()))?;
+    let summary = text(reader, &compacted.summary_digest)?.map(|text| Summary {
+        by: committed.event.actor.name().clone(),
+        authority: compacted.authority,
+        turns: compacted.turns,
+        through: compacted.through,
+        text,
+    });
+    Ok(Some(Boundary {
+        thread: compacted.thread_id,
+        through: last.map_or(0, |row| row.accepted_pos),
+        drawn: committed.pos,
+        summary,
+    }))
+}
+
+/// Whether something was said before the boundary of its thread.
+fn is_behind(
+    reader: &Reader,
+    (boundaries, main): (&[Boundary], ThreadId),
+    committed: &CommittedEvent,
+) -> Result<bool, ReadError> {
+    if boundaries.is_empty() {
+        return Ok(false);
+    }
+    let of = match &committed.event.fact {
+        Fact::MessageInjected { message_id, .. } => Some(*message_id),
+        Fact::TurnCompleted { message_id, .. } | Fact::ItemReported { message_id, .. } => *message_id,
+        _ => return Ok(false),
+    };
+    let row = match of {
+        Some(id) => reader.message(&id)?,
+        None => None,
+    };
+    let thread = row.as_ref().and_then(|row| row.envelope.thread).unwrap_or(main);
+    let boundary = boundaries.iter().find(|boundary| boundary.thread == thread);
+    Ok(boundary.is_some_and(|boundary| match &row {
+        Some(row) => row.accepted_pos <= boundary.through,
+        None => committed.pos < boundary.drawn,
+    }))
 }
 
 /// Reads what there is to tell from the last events of an agent.
@@ -170,18 +262,23 @@ fn past(
         Fact::AgentExited { epoch: of, status, .. } if *of < epoch => Some(*status),
         _ => None,
     });
+    let boundaries = boundaries(reader, agent)?;
+    let main = reader.agent_by_id(agent)?.map(|row| ThreadId::from_bytes(*row.session_id.as_bytes()));
+    let main = main.unwrap_or_else(|| ThreadId::from_bytes(*agent.as_bytes()));
     let (mut items, mut retried) = (Vec::new(), None);
     let last = newest_first().find_map(|fact| match fact {
         Fact::MessageInjected { epoch: of, .. } if *of < epoch => Some(*of),
         _ => None,
     });
     let mut seen = std::collections::BTreeSet::new();
-    for fact in newest_first() {
+    for committed in events.iter().rev() {
+        let fact = &committed.event.fact;
         if items.len() == ITEMS_MAX {
             break;
         }
         match fact {
             fact if is_removed(reader, fact)? => {}
+            _ if is_behind(reader, (&boundaries, main), committed)? => {}
             Fact::MessageInjected { message_id, epoch: of, .. } if *of < epoch => {
                 // One that was delivered twice was said once.
                 let fresh = seen.insert(*message_id);
@@ -203,6 +300,7 @@ fn past(
             _ => {}
         }
     }
+    items.extend(boundaries.into_iter().rev().filter_map(|boundary| boundary.summary).map(Said::Summary));
     items.reverse();
     let open = match last {
         Some(last) => open_messages(reader, (agent, last), events)?,

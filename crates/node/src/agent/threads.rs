@@ -21,6 +21,7 @@ use super::{
     Actor,
     begin::{message_of, turn_of},
     history::{turns_of, was_given},
+    life::Ahead,
 };
 use crate::record::{Draft, Origin, Record, refused};
 
@@ -111,40 +112,49 @@ impl Actor {
             surviving,
             reason: params.reason.unwrap_or_default(),
         });
-        let rebuilt = self.begin_anew_with(fact, origin).await?;
+        let rebuilt = self.begin_anew_with((fact, None), origin, "its thread is rolled back").await?;
         let continuity = if surviving > 0 { Continuity::Partial } else { Continuity::None };
         Ok(RolledBack { removed, surviving, rebuilt, continuity })
     }
 
-    /// Makes a rollback durable together with the end of the epoch whose program remembers what it took out.
-    async fn begin_anew_with(&mut self, fact: Fact, origin: &Origin) -> Result<ContextRebuilt, RpcError> {
+    /// Makes what changes a thread's history durable together with the end of the epoch whose program remembers the
+    /// former one.
+    pub(super) async fn begin_anew_with(
+        &mut self,
+        (fact, body): (Fact, Option<Vec<u8>>),
+        origin: &Origin,
+        why: &str,
+    ) -> Result<ContextRebuilt, RpcError> {
         let has_epoch = self.live.is_some();
         let is_ending = matches!(self.life.state(), State::Stopping { .. });
         self.shared.failpoint("rollback.before");
         if has_epoch && !is_ending {
-            let why = "its thread is rolled back";
-            self.apply_with(vec![fact], Input::Restart(Cause::Request), origin, why).await?;
+            let ahead = Ahead { facts: vec![fact], body };
+            self.apply_with(ahead, Input::Restart(Cause::Request), origin, why).await?;
             self.shared.failpoint("rollback.after");
             self.publish();
             return Ok(ContextRebuilt::Now);
         }
         let mut draft = Draft::default();
+        if let Some(body) = body {
+            draft.body(body);
+        }
         self.shared.record.add(&mut draft, self.stream(), origin, fact);
         self.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
         self.shared.failpoint("rollback.after");
         Ok(ContextRebuilt::AtNextStart)
     }
 
-    fn own_thread(&self, id: ThreadId) -> Result<ThreadRow, RpcError> {
+    pub(super) fn own_thread(&self, id: ThreadId) -> Result<ThreadRow, RpcError> {
         let row = self.shared.record.look_up(|reader| reader.thread(&id))?;
         let own = row.filter(|row| row.agent == self.identity.id);
         own.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no thread {id}")))
     }
 
-    fn check_no_turn(&self, interrupt: bool) -> Result<(), RpcError> {
+    pub(super) fn check_no_turn(&self, interrupt: bool) -> Result<(), RpcError> {
         let busy_with = self.delivery.turns.running().or(self.delivery.in_flight());
         let Some(running) = busy_with.filter(|_| !interrupt) else { return Ok(()) };
-        let what = format!("turn {} runs, and the rollback would cut it short", turn_of(running));
+        let what = format!("turn {} runs, and would be cut short", turn_of(running));
         Err(RpcError::new(ErrorName::InvalidState, what).hint("wait for its end, or say `interrupt: true`"))
     }
 
@@ -183,7 +193,7 @@ impl Actor {
     }
 
     /// A turn of a thread that its program was given and that is part of its history.
-    fn surviving_turn(&self, thread: &ThreadRow, turn: TurnId) -> Result<MessageRow, RpcError> {
+    pub(super) fn surviving_turn(&self, thread: &ThreadRow, turn: TurnId) -> Result<MessageRow, RpcError> {
         let id = message_of(turn);
         let row = self.shared.record.look_up(|reader| reader.message(&id))?;
         let own = row.filter(|row| row.envelope.target == thread.agent && row.envelope.into_turn.is_none());

@@ -5,7 +5,9 @@
 
 use edgeplane_projection::{Definition, Subject, definition};
 use edgeplane_store::{AgentRow, RawEvent, ReadError, Reader};
-use edgeplane_types::{AgentId, ErrorName, MessageId, SessionId, StreamName, Tenant, ThreadId, TurnId};
+use edgeplane_types::{
+    AgentId, ErrorName, MessageId, SessionId, StreamName, TaskId, Tenant, ThreadId, TurnId,
+};
 use edgeplane_wire::{
     api::stream::{LOG, Target, TargetKind},
     rpc::RpcError,
@@ -237,6 +239,11 @@ fn source(shared: &Shared, target: &Target) -> Result<Subject, RpcError> {
                 return Err(bad(target, "is not 32 hexadecimal digits"));
             }
             Subject { target: target.clone(), trace: Some(id.to_owned()), ..node }
+        }
+        TargetKind::Task => {
+            let id: TaskId = parsed(target, named()?)?;
+            let row = shared.record.look_up(|reader| reader.task(&id))?.ok_or_else(|| missing(target))?;
+            Subject { target: target.clone(), task: Some(row.root), part: Some(id), ..node }
         }
     })
 }

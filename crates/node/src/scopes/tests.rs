@@ -79,6 +79,7 @@ fn work() -> Vec<Row> {
 fn conversations() -> Vec<Row> {
     let words = || json!([{ "type": "text", "text": "x" }]);
     let thread = || json!({ "thread_id": TURN.replace("trn", "thr") });
+    let summarised = json!({ "thread_id": TURN.replace("trn", "thr"), "summary": "x" });
     let session = || json!({ "session_id": TURN.replace("trn", "ses") });
     let output = json!({ "output_id": TURN.replace("trn", "out") });
     let hand_over = json!({ "output_id": output["output_id"], "destination": { "to": "caller" } });
@@ -103,6 +104,7 @@ fn conversations() -> Vec<Row> {
                 "conversation/thread.rollback",
             ],
         ),
+        (summarised, "supervise", &["conversation/thread.compact"]),
         (
             json!({ "turn_id": TURN }),
             "supervise",

@@ -174,6 +174,7 @@ async fn call_about_conversations(session: &Session, request: Request) -> Result
         Request::ThreadResume(params) => raw(read::resume(session, params).await?),
         Request::ThreadFork(params) => raw(threads::fork(session, params).await?),
         Request::ThreadRollback(params) => raw(threads::roll_back(session, params).await?),
+        Request::ThreadCompact(params) => raw(threads::compact(session, params).await?),
         Request::TurnStart(params) => raw(turns::start(session, params).await?),
         Request::TurnSteer(params) => raw(turns::steer(session, params).await?),
         Request::TurnInterrupt(params) => raw(turns::interrupt(session, params).await?),

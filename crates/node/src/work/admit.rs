@@ -8,7 +8,7 @@ use edgeplane_lifecycle::task::{self as machine, Input};
 use edgeplane_store::{Reader, RunRow, TaskRow, TaskStory};
 use edgeplane_types::{
     AgentId, ErrorName, Fact, RunId, RunLimits, StreamName, TaskId, TaskState,
-    fact::{RunStarted, TaskMoved, TaskPlan, TaskUpdated},
+    fact::{RunStarted, TaskCreated, TaskMoved, TaskPlan, TaskUpdated},
 };
 use edgeplane_wire::{api::work::RunAdmission, rpc::RpcError};
 
@@ -87,7 +87,7 @@ async fn admit(
     origin: &Origin,
 ) -> Result<(), RpcError> {
     let run_id = started.run_id;
-    add(shared, &mut draft, (row, from), started, origin);
+    add(shared, &mut draft, (row.root, from), started, origin);
     shared.failpoint("run.before");
     shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     shared.failpoint("run.after");
@@ -99,15 +99,39 @@ async fn admit(
 pub(super) fn add(
     shared: &Shared,
     draft: &mut Draft,
-    (row, from): (&TaskRow, TaskState),
+    (root, from): (TaskId, TaskState),
     started: RunStarted,
     origin: &Origin,
 ) {
-    let (run_id, stream) = (started.run_id, StreamName::Task(row.root));
+    let (task_id, run_id, stream) = (started.task_id, started.run_id, StreamName::Task(root));
     let reason = started.reason.clone();
-    let moved = TaskMoved { task_id: row.id, from, to: TaskState::Preparing, reason, run_id: Some(run_id) };
+    let moved = TaskMoved { task_id, from, to: TaskState::Preparing, reason, run_id: Some(run_id) };
     shared.record.add(draft, stream, origin, Fact::RunStarted(started));
     shared.record.add(draft, stream, origin, Fact::TaskMoved(moved));
+}
+
+/// The task of a turn that is bounded, and its run: to become durable together with the turn's message, which has their
+/// UUID. Nobody can know of them before, so nothing they do crosses another decision.
+pub(crate) fn of_turn(
+    shared: &Shared,
+    (mut created, agent_id): (TaskCreated, AgentId),
+    objective: Vec<u8>,
+    origin: &Origin,
+) -> Draft {
+    let mut draft = Draft::default();
+    (created.plan.objective_digest, created.plan.objective_bytes) = draft.body(objective);
+    let (task_id, root, from) = (created.task_id, created.root_id, created.state);
+    let started = RunStarted {
+        run_id: RunId::from_bytes(*task_id.as_bytes()),
+        task_id,
+        attempt: 1,
+        agent_id,
+        reason: "its turn was begun".to_owned(),
+        limits: created.plan.limits,
+    };
+    shared.record.add(&mut draft, StreamName::Task(root), origin, Fact::TaskCreated(Box::new(created)));
+    add(shared, &mut draft, (root, from), started, origin);
+    draft
 }
 
 /// Has a task worked on because somebody asks for it. A task that waits is only queued, unless an id was chosen

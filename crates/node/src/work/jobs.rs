@@ -224,7 +224,7 @@ async fn give(shared: &Arc<Shared>, given: &[(TaskRow, AgentId)], origin: &Origi
         }
         let started = admit::drawn_up(shared, &story, *agent);
         runs.push(started.run_id);
-        admit::add(shared, &mut draft, (row, row.state), started, &Origin::node(RULE));
+        admit::add(shared, &mut draft, (row.root, row.state), started, &Origin::node(RULE));
     }
     shared.failpoint("deal.before");
     shared.record.commit(draft).await.map_err(|error| refused(&error))?;

@@ -8,8 +8,8 @@ use std::{sync::Arc, time::Duration};
 use edgeplane_lifecycle::task::{End, Input, Waiting};
 use edgeplane_store::{ActionFilter, MessageRow, RunRow, TaskRow, TaskStory};
 use edgeplane_types::{
-    Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunState, SafeLabel,
-    TaskState, Tenant, TurnId,
+    Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunState, TaskState, Tenant,
+    TurnId,
     fact::{Actor, RunBegun, RunEnded},
 };
 use edgeplane_wire::{
@@ -129,21 +129,13 @@ async fn say(shared: &Arc<Shared>, row: &RunRow, story: &TaskStory) -> Result<()
 
 /// As whom a run's message is said: as the agent that wants the task done, or by the node for whoever else does.
 fn speaker(shared: &Shared, story: &TaskStory) -> Caller {
-    let name = match &story.by {
-        Actor::Agent { agent_id, name } => {
-            let own = name.as_str().parse().ok().zip(story.created.epoch);
-            if let Some((name, epoch)) = own {
-                return Caller::driver(CallingAgent { id: *agent_id, name, epoch }, shared.assurance());
-            }
-            name
+    if let Actor::Agent { agent_id, name } = &story.by {
+        let own = name.as_str().parse().ok().zip(story.created.epoch);
+        if let Some((name, epoch)) = own {
+            return Caller::driver(CallingAgent { id: *agent_id, name, epoch }, shared.assurance());
         }
-        Actor::Operator { name, user_id } | Actor::Service { name, user_id } => {
-            user_id.as_ref().unwrap_or(name)
-        }
-        Actor::Unproven { name } => name,
-        Actor::Node { rule } => rule,
-    };
-    Caller::node(SafeLabel::clone(name), RULE, shared.assurance())
+    }
+    Caller::node(story.by.name().clone(), RULE, shared.assurance())
 }
 
 /// What an agent is told of a run.

@@ -1,11 +1,12 @@
 //! One event of the standard, written member by member.
 
-use edgeplane_types::{ItemId, SessionId, ThreadId, TurnId};
+use edgeplane_types::{ItemId, MessageId, RunId, SessionId, TaskId, ThreadId, TurnId};
 
 use crate::{
     entry::{BodyRef, Ids},
     fold::Step,
     json::{Json, Object},
+    work::Work,
 };
 
 /// What most events fit in.
@@ -59,6 +60,15 @@ impl Draft {
     pub(super) fn turn(mut self, turn: TurnId) -> Self {
         self.ids.turn_id = Some(turn);
         self.object = self.object.id("turnId", &turn);
+        self
+    }
+
+    /// The run that a turn is and the task that it is one of: with the turn's UUID, if nothing else is known.
+    pub(super) fn run(mut self, message: Option<MessageId>, work: &Work) -> Self {
+        let Some(message) = message else { return self };
+        let run = RunId::from_bytes(*message.as_bytes());
+        let task = work.task_of(run).unwrap_or_else(|| TaskId::from_bytes(*message.as_bytes()));
+        self.object = self.object.id("taskId", &task).id("runId", &run);
         self
     }
 

@@ -25,6 +25,7 @@ pub(crate) fn takes(kind: &str) -> bool {
         family,
         "agent"
             | "message"
+            | "thread"
             | "turn"
             | "item"
             | "usage"
@@ -119,6 +120,8 @@ impl Export {
             | Fact::CommandEnded { .. }
             | Fact::CommandInputAccepted(_)
             | Fact::CommandInputSettled(_) => telling.command(step),
+            Fact::ThreadCompacted(drawn) => telling.compacted(step, drawn),
+            Fact::ThreadRolledBack(cut) => telling.rolled_back(step, cut),
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 telling.action(step, &followed);
             }
@@ -163,7 +166,7 @@ impl Telling<'_> {
         let ids = turns.ids(message);
         let turn = message.map_or_else(|| self.system(), turn_of);
         let draft = self.frame.begin(step, kind, ids).thread(ids.thread_id).turn(turn);
-        draft.trace(turns.trace(message))
+        draft.run(message, &self.export.model.work).trace(turns.trace(message))
     }
 }
 

@@ -1,11 +1,10 @@
 //! `run.timeline`: the epochs of an agent, and within them its turns as attempts.
 //!
-//! Runs are not recorded yet. An attempt is one time that a message was put to the program; which run it belongs to
-//! is said to be not recorded.
+//! Every turn is a run, with its message's UUID. An attempt is one time that it was put to the program.
 
 use std::collections::BTreeMap;
 
-use edgeplane_types::{Fact, MessageId, Timestamp};
+use edgeplane_types::{Fact, MessageId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -36,6 +35,11 @@ pub(crate) fn takes(kind: &str) -> bool {
         ),
         _ => kind == "turn.completed",
     }
+}
+
+/// The run that a message's turn is.
+fn run_of(message: MessageId) -> RunId {
+    RunId::from_bytes(*message.as_bytes())
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -90,7 +94,7 @@ impl Timeline {
         let payload = Object::new()
             .put("attempt", &turn.attempts)
             .maybe("waited_ms", waited)
-            .put("run", "not_recorded")
+            .put("run", &run_of(change.message))
             .done();
         let ids = Ids { epoch: Some(turn.epoch), ..self.turns.ids(Some(change.message)) };
         let trace = turn.trace.clone();
@@ -114,7 +118,7 @@ impl Timeline {
         }
         let ids = Ids { epoch: Some(turn.epoch), ..self.turns.ids(Some(change.message)) };
         let trace = turn.trace.clone();
-        let entry = step.say("attempt.ended", ids, payload.put("run", "not_recorded").done());
+        let entry = step.say("attempt.ended", ids, payload.put("run", &run_of(change.message)).done());
         entry.trace = trace;
         if let Some((digest, bytes)) = output {
             entry.with("output", digest, bytes);
@@ -154,10 +158,9 @@ impl Fold for Timeline {
         let running: Vec<_> = self
             .running
             .iter()
-            .map(|(message, since)| json!({ "message_id": message, "since": since }))
+            .map(|(message, since)| json!({ "message_id": message, "run_id": run_of(*message), "since": since }))
             .collect();
         json!({
-            "runs": "not_recorded",
             "epochs": self.epochs,
             "attempts": self.attempts,
             "ends": self.ends,

@@ -123,6 +123,18 @@ impl Thread {
         if self.rolled_back > 0 {
             view.insert("rolledBack".to_owned(), json!(self.rolled_back));
         }
+        if let Some(boundary) = &self.boundary {
+            let summary =
+                json!({ "ref": format!("sha256:{}", boundary.summary.0), "sizeBytes": boundary.summary.1 });
+            let drawn = json!({
+                "throughTurnId": boundary.through,
+                "turns": boundary.turns,
+                "summaryRef": summary,
+                "tokensBefore": boundary.tokens_before,
+                "createdAt": boundary.at,
+            });
+            view.insert("contextBoundary".to_owned(), drawn);
+        }
         let Some(made) = &self.made else { return };
         view.insert("sessionId".to_owned(), json!(made.session));
         if let Some(title) = &made.title {

@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_projection::find;
-use edgeplane_types::Fact;
+use edgeplane_types::{
+    ActionId, Authority, Epoch, Fact, StreamName, TurnId,
+    fact::{ThreadCompacted, ThreadRolledBack},
+};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     lives::{World, world},
     schemas::{check, validator},
-    support::{agents, main_thread, of_agent, of_session, run},
+    support::{agents, main_thread, of_agent, of_session, of_task, of_thread, run, task},
 };
 
 /// Every exported event of every session, with the strict schemas as they are.
@@ -271,4 +274,126 @@ fn ends_are_called_what_they_are() {
         "turn.completed",
     ];
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), all);
+}
+
+/// Proves PROJ-027, PROJ-030.
+#[test]
+fn boundary_and_rollback_of_a_thread_are_told_in_the_standards_words() {
+    let mut world = world(7, 1, 900, false);
+    let of = agents(&world)[0];
+    let (thread, turn) = (world.lives[0].threads[1], TurnId::from_bytes([7; 16]));
+    let action = ActionId::from_bytes([8; 16]);
+    let before = check_world(&world);
+    world.add(
+        0,
+        Fact::ThreadCompacted(ThreadCompacted {
+            thread_id: thread,
+            epoch: Epoch(1),
+            through: turn,
+            turns: 3,
+            summary_digest: "5".repeat(64),
+            summary_bytes: 9,
+            authority: Authority::Trusted,
+            tokens_before: Some(90_000),
+            open_actions: vec![action],
+            reason: "long".to_owned(),
+        }),
+    );
+    world.add(
+        0,
+        Fact::ThreadRolledBack(ThreadRolledBack {
+            thread_id: thread,
+            epoch: Epoch(1),
+            to_turn: None,
+            removed: vec![turn],
+            surviving: 2,
+            reason: "wrong way".to_owned(),
+        }),
+    );
+    let counts = check_world(&world);
+    for kind in [
+        "context.compaction.started",
+        "context.compaction.completed",
+        "history.rollback.started",
+        "history.rollback.completed",
+    ] {
+        assert_eq!(counts.get(kind).copied(), Some(before.get(kind).unwrap_or(&0) + 1), "{kind}");
+    }
+    check_snapshots(&world);
+    let drawn = exported(&world, "agentruntime.events").remove(0);
+    let drawn =
+        drawn.iter().rev().find(|event| event["type"] == "context.compaction.completed").unwrap().clone();
+    assert_eq!(
+        (&drawn["threadId"], &drawn["turnId"], &drawn["payload"]["openActions"]),
+        (&json!(thread), &json!(turn), &json!([action]))
+    );
+    let (running, said) =
+        run(find("context.boundary").unwrap(), &of_thread(&world, of, thread), &world.record);
+    let kinds: Vec<_> = said.iter().map(|one| one.entry.kind).collect();
+    assert_eq!(kinds[kinds.len() - 2..], ["boundary.drawn", "history.rolled_back"]);
+    let state = running.state();
+    assert_eq!((&state["boundary"]["through"], &state["rolled_back"]), (&json!(turn), &json!(1)));
+    // Of another thread nothing is told.
+    let main = world.lives[0].threads[0];
+    let (running, said) = run(find("context.boundary").unwrap(), &of_thread(&world, of, main), &world.record);
+    assert!(said.iter().all(|one| one.entry.ids.thread_id == Some(main)));
+    assert_ne!(running.state()["boundary"]["through"], json!(turn));
+}
+
+/// Proves PROJ-031.
+#[test]
+fn turns_are_told_with_the_run_and_the_task_that_they_are_of() {
+    let world = world(11, 3, 2_000, false);
+    let mut tasks: BTreeMap<String, String> = BTreeMap::new();
+    for stored in &world.record {
+        if let Fact::RunStarted(started) = &stored.event.fact {
+            tasks.insert(started.run_id.to_string(), started.task_id.to_string());
+        }
+    }
+    let mut seen = 0;
+    for event in exported(&world, "agentruntime.events").into_iter().flatten() {
+        let (Some(run), Some(turn)) = (event["runId"].as_str(), event["turnId"].as_str()) else { continue };
+        assert_eq!(run.strip_prefix("run_"), turn.strip_prefix("trn_"), "{event}");
+        let own = run.replace("run_", "tsk_");
+        assert_eq!(event["taskId"], json!(tasks.get(run).unwrap_or(&own)), "{event}");
+        seen += 1;
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// Proves PROJ-032.
+#[test]
+fn graph_of_tasks_is_what_the_record_says_of_each() {
+    let world = world(11, 3, 2_000, false);
+    let root = task(&world).unwrap();
+    let (running, said) = run(find("task.graph").unwrap(), &of_task(&world, root), &world.record);
+    let state = running.state();
+    let mut expected: BTreeMap<String, String> = BTreeMap::new();
+    let mut events = 0;
+    for stored in &world.record {
+        if stored.event.stream != StreamName::Task(root) {
+            continue;
+        }
+        events += 1;
+        match &stored.event.fact {
+            Fact::TaskCreated(created) => {
+                expected.insert(created.task_id.to_string(), created.state.to_string());
+            }
+            Fact::TaskMoved(moved) => {
+                expected.insert(moved.task_id.to_string(), moved.to.to_string());
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(said.len(), events, "each event is told once");
+    assert_eq!(state["total"], json!(expected.len()));
+    for task in state["tasks"].as_array().unwrap() {
+        let id = task["task_id"].as_str().unwrap();
+        assert_eq!(task["state"], json!(expected[id]), "{id}");
+        let mut subject = of_task(&world, root);
+        subject.part = Some(id.parse().unwrap());
+        let (running, said) = run(find("task.view").unwrap(), &subject, &world.record);
+        assert_eq!(running.state()["task"]["state"], task["state"]);
+        assert!(said.iter().all(|one| one.entry.payload.value()["task_id"] == id));
+    }
 }

@@ -140,7 +140,7 @@ fn a_double_and_another_stream_change_nothing() {
             .iter()
             .filter(|stored| match stored.event.stream {
                 _ if subject.is_node() => true,
-                StreamName::Task(_) => subject.work,
+                StreamName::Task(root) => subject.work || subject.task == Some(root),
                 stream => stream == StreamName::Agent(everyone[0].0),
             })
             .cloned()

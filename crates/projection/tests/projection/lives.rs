@@ -80,6 +80,8 @@ pub(crate) struct Life {
     /// Turns that are over, of this epoch: programs speak of them late.
     over: Vec<MessageId>,
     given_up: Vec<MessageId>,
+    /// The message whose turn ended last.
+    ended: Option<MessageId>,
     actions: Vec<(ActionId, ActionKind)>,
     tools: Vec<(ItemId, Option<MessageId>)>,
     text: Option<ItemId>,
@@ -190,6 +192,7 @@ impl World {
             open: Vec::new(),
             over: Vec::new(),
             given_up: Vec::new(),
+            ended: None,
             actions: Vec::new(),
             tools: Vec::new(),
             text: None,
@@ -395,6 +398,7 @@ impl World {
         };
         self.add(which, fact);
         self.close(which, message_id);
+        self.lives[which].ended = Some(message_id);
         self.add(which, Fact::MessageTurnEnded { message_id, epoch, evidence: Evidence::Protocol });
     }
 

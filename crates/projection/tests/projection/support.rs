@@ -1,7 +1,7 @@
 //! Subjects and runs, as the node makes them.
 
 use edgeplane_projection::{Definition, Input, Numbered, PROJECTIONS, Running, Subject};
-use edgeplane_types::{AgentId, Fact, MessageId, SessionId, StreamName, ThreadId};
+use edgeplane_types::{AgentId, Fact, MessageId, SessionId, StreamName, TaskId, ThreadId};
 use edgeplane_wire::api::stream::{Target, TargetKind};
 
 use crate::lives::{Stored, World, traces::trace_id};
@@ -34,6 +34,18 @@ pub(crate) fn of_node(world: &World) -> Subject {
 pub(crate) fn of_trace(world: &World) -> Subject {
     let id = trace_id(0).to_string();
     Subject { target: target(TargetKind::Trace, Some(id.clone())), trace: Some(id), ..of_node(world) }
+}
+
+pub(crate) fn of_task(world: &World, id: TaskId) -> Subject {
+    Subject { target: target(TargetKind::Task, Some(id.to_string())), task: Some(id), ..of_node(world) }
+}
+
+/// The first task of the first graph.
+pub(crate) fn task(world: &World) -> Option<TaskId> {
+    world.record.iter().find_map(|stored| match stored.event.stream {
+        StreamName::Task(root) => Some(root),
+        _ => None,
+    })
 }
 
 pub(crate) fn of_agent(world: &World, (agent, session): (AgentId, SessionId)) -> Subject {
@@ -102,6 +114,7 @@ pub(crate) fn all(world: &World) -> Vec<(&'static Definition, Subject)> {
                 TargetKind::Thread => threads(world, of).last().map(|thread| of_thread(world, of, *thread)),
                 TargetKind::Turn => message.map(|message| of_turn(world, of, message)),
                 TargetKind::Trace => Some(of_trace(world)),
+                TargetKind::Task => task(world).map(|id| of_task(world, id)),
             };
             all.extend(
                 subject.map(|subject| {

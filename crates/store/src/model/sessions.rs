@@ -1,5 +1,5 @@
 //! The session that each agent's program had last: where it was opened, and what was said of it last. After a rollback
-//! there is none to go on with.
+//! or a compaction there is none to go on with.
 
 use edgeplane_types::{Epoch, Fact};
 use rusqlite::params;
@@ -8,7 +8,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 2,
+    version: 3,
     schema: "
         CREATE TABLE session (
             agent BLOB PRIMARY KEY,
@@ -26,6 +26,7 @@ pub(super) const DEFINITION: Definition = Definition {
 fn fold(step: &Step<'_>) -> Result<(), FoldError> {
     let (opened, epoch) = match &step.event.fact {
         Fact::ThreadRolledBack(back) => return forget(step, back.epoch),
+        Fact::ThreadCompacted(compacted) => return forget(step, compacted.epoch),
         Fact::SessionOpened { epoch, .. } => (Some(int(step.pos)), *epoch),
         Fact::SessionFailed { epoch, .. } => (None, *epoch),
         _ => return Ok(()),

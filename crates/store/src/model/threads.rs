@@ -16,7 +16,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 1,
+    version: 2,
     schema: "
         CREATE TABLE talk (
             id BLOB PRIMARY KEY,
@@ -53,6 +53,12 @@ pub(super) const DEFINITION: Definition = Definition {
             turn BLOB PRIMARY KEY,
             pos INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE thread_compacted (
+            thread BLOB PRIMARY KEY,
+            agent BLOB NOT NULL,
+            pos INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX thread_compacted_of_agent ON thread_compacted (agent, thread);
         CREATE TABLE turn_interrupt (
             turn BLOB PRIMARY KEY,
             pos INTEGER NOT NULL
@@ -67,6 +73,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ("talk", "id"),
         ("thread", "id"),
         ("turn_removed", "turn"),
+        ("thread_compacted", "thread"),
         ("turn_interrupt", "turn"),
         ("turn_output", "pos"),
     ],
@@ -82,6 +89,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::ThreadUpdated(updated) => update(step, updated),
         Fact::ThreadArchived(archived) => archive(step, archived.thread_id),
         Fact::ThreadRolledBack(back) => roll_back(step, back),
+        Fact::ThreadCompacted(compacted) => compact(step, compacted.thread_id),
         Fact::TurnInterruptRequested(asked) => mark(step, "turn_interrupt", asked.turn_id),
         // A program may say the end of a turn twice; the first is what its turn came to.
         Fact::TurnCompleted { turn_id, .. } => step
@@ -211,6 +219,22 @@ fn roll_back(step: &Step<'_>, back: &ThreadRolledBack) -> Result<(), FoldError> 
         mark(step, "turn_removed", *turn)?;
     }
     Ok(())
+}
+
+/// The newest boundary of a thread is the one that counts.
+fn compact(step: &Step<'_>, id: ThreadId) -> Result<(), FoldError> {
+    let agent = step.agent()?;
+    let found = step.run(
+        "UPDATE thread SET changed = ?3, version = version + 1 WHERE id = ?1 AND agent = ?2",
+        params![id.as_bytes(), agent.as_bytes(), step.ts()],
+    )?;
+    known(found, id)?;
+    step.run(
+        "INSERT INTO thread_compacted (thread, agent, pos) VALUES (?1, ?2, ?3)
+         ON CONFLICT (thread) DO UPDATE SET pos = excluded.pos",
+        params![id.as_bytes(), agent.as_bytes(), int(step.pos)],
+    )
+    .map(drop)
 }
 
 /// Notes where something was said of a turn first.

@@ -281,6 +281,38 @@ impl Reader {
         })
     }
 
+    /// The newest boundary in a thread.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn compaction(&self, thread: &ThreadId) -> Result<Option<CommittedEvent>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT event.pos, event.body, event.hash
+                 FROM thread_compacted JOIN event ON event.pos = thread_compacted.pos
+                 WHERE thread_compacted.thread = ?1",
+            )?
+            .query_row([thread.as_bytes()], committed)
+            .optional()
+        })
+    }
+
+    /// The boundaries in the threads of an agent: of each thread that has any, the newest.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn compactions(&self, agent: &AgentId) -> Result<Vec<CommittedEvent>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT event.pos, event.body, event.hash
+                 FROM thread_compacted JOIN event ON event.pos = thread_compacted.pos
+                 WHERE thread_compacted.agent = ?1 ORDER BY thread_compacted.pos",
+            )?
+            .query_map([agent.as_bytes()], committed)?
+            .collect()
+        })
+    }
+
     /// The ends of an agent's turns after position `cursor`, or in the other order before it.
     ///
     /// # Errors
@@ -346,6 +378,14 @@ impl Reader {
     /// # Errors
     /// When the record cannot be read.
     pub fn surviving_turns(&self, of: TurnsOf) -> Result<u64, ReadError> {
+        self.surviving_turns_to(of, u64::MAX)
+    }
+
+    /// The same of those that were accepted up to a position.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn surviving_turns_to(&self, of: TurnsOf, pos: u64) -> Result<u64, ReadError> {
         let (wheres, key): (&str, &[u8; 16]) = match &of {
             TurnsOf::Agent(agent) => ("target = ?1", agent.as_bytes()),
             TurnsOf::Main(agent) => ("target = ?1 AND thread IS NULL", agent.as_bytes()),
@@ -353,8 +393,9 @@ impl Reader {
         };
         let sql = format!(
             "SELECT count(*) FROM message WHERE {wheres} AND into_turn IS NULL AND epoch IS NOT NULL
+                 AND accepted_pos <= ?2
                  AND NOT EXISTS (SELECT 1 FROM turn_removed WHERE turn_removed.turn = message.id)"
         );
-        self.with(|conn| conn.prepare_cached(&sql)?.query_row([key], |row| uint(row, 0)))
+        self.with(|conn| conn.prepare_cached(&sql)?.query_row(params![key, int(pos)], |row| uint(row, 0)))
     }
 }

@@ -43,3 +43,17 @@ pub enum Actor {
         rule: SafeLabel,
     },
 }
+
+impl Actor {
+    /// As whom people know them: of whoever speaks for a user, that user.
+    #[must_use]
+    pub fn name(&self) -> &SafeLabel {
+        match self {
+            Self::Operator { name, user_id } | Self::Service { name, user_id } => {
+                user_id.as_ref().unwrap_or(name)
+            }
+            Self::Agent { name, .. } | Self::Unproven { name } => name,
+            Self::Node { rule } => rule,
+        }
+    }
+}

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Authority, DeliveryId, Epoch, OutputId, Proof, SafeLabel, SessionId, ThreadId, TurnId};
+use crate::{
+    ActionId, AgentId, Authority, DeliveryId, Epoch, OutputId, Proof, SafeLabel, SessionId, ThreadId, TurnId,
+};
 
 /// A further session of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -98,6 +100,33 @@ pub struct ThreadRolledBack {
     pub removed: Vec<TurnId>,
     /// How many turns survive.
     pub surviving: u64,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// A boundary in a thread: whoever is told of its history is told a summary of what is before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCompacted {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The agent's newest epoch. What its program remembers of it or of one before is not gone on with.
+    pub epoch: Epoch,
+    /// The last turn that the summary stands for.
+    pub through: TurnId,
+    /// How many turns it stands for, those included that an older summary stood for.
+    pub turns: u64,
+    /// SHA-256 of the summary, in the body store.
+    pub summary_digest: String,
+    /// Its size.
+    pub summary_bytes: u64,
+    /// What its words weigh: as much as those of whoever wrote it.
+    pub authority: Authority,
+    /// Tokens that the program's context held before, as far as it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// What waits for a person and goes on waiting.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_actions: Vec<ActionId>,
     /// Why, in words.
     pub reason: String,
 }

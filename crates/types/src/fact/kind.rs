@@ -9,8 +9,8 @@ use super::{
     InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported,
     ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded,
     RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
-    TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCreated, ThreadRolledBack,
-    ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
+    TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated,
+    ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -209,6 +209,9 @@ pub enum Fact {
     /// The last turns of a thread are no part of its history any more. They stay in the record.
     #[serde(rename = "thread.rolled_back")]
     ThreadRolledBack(ThreadRolledBack),
+    /// What a thread begins with is a summary from here on. What it stands for stays in the record.
+    #[serde(rename = "thread.compacted")]
+    ThreadCompacted(ThreadCompacted),
     /// A running turn is to end: the intent, before its program is asked.
     #[serde(rename = "turn.interrupt_requested")]
     TurnInterruptRequested(InterruptRequested),

@@ -76,6 +76,7 @@ names! {
     ThreadUpdated => "thread.updated",
     ThreadArchived => "thread.archived",
     ThreadRolledBack => "thread.rolled_back",
+    ThreadCompacted => "thread.compacted",
     TurnInterruptRequested => "turn.interrupt_requested",
     DeliveryCreated => "delivery.created",
     DeliveryFailed => "delivery.failed",

@@ -69,7 +69,7 @@ pub struct TaskCreated {
     /// The message that the agent was busy with then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation: Option<MessageId>,
-    /// Where it begins: `draft` or `accepted`; an item of a job `queued`.
+    /// Where it begins: `draft` or `accepted`; an item of a job, and what a bounded turn is of, `queued`.
     pub state: TaskState,
 }
 

@@ -24,6 +24,8 @@ pub enum TargetKind {
     Turn,
     /// Everything that belongs to one request.
     Trace,
+    /// A task, or the graph that it belongs to.
+    Task,
 }
 
 impl TargetKind {
@@ -37,6 +39,7 @@ impl TargetKind {
             Self::Thread => "thread",
             Self::Turn => "turn",
             Self::Trace => "trace",
+            Self::Task => "task",
         }
     }
 }

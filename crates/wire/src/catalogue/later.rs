@@ -31,8 +31,6 @@ pub fn find(name: &str) -> Option<&'static Later> {
 }
 
 later! {
-    "conversation/thread.compact" Write "Draws a boundary behind which a thread's context is a summary.";
-
     "runtime/subagent.spawn" Write "Starts an agent under another.";
     "runtime/subagent.send" Write "Sends a subagent a message.";
     "runtime/subagent.wait" Read "Waits for subagents.";

@@ -219,6 +219,9 @@ catalogue! {
     /// Takes the last turns of a thread out of its history, and lets its program begin anew without them.
     "conversation/thread.rollback" ThreadRollback(api::conversation::thread::ThreadRollbackParams) -> api::conversation::thread::ThreadRollbackResult,
         Write, Operator, Supervise, Same, [NotFound, InvalidState, VersionConflict, TooLarge, Unsupported, StorageFull], "0.5";
+    /// Draws a boundary in a thread: its program begins anew and is told a summary of what is up to it.
+    "conversation/thread.compact" ThreadCompact(api::conversation::thread::ThreadCompactParams) -> api::conversation::thread::ThreadCompactResult,
+        Write, Operator, Supervise, Same, [NotFound, InvalidParams, InvalidState, VersionConflict, Unsupported, StorageFull], "0.6";
     /// Begins a turn: says something to an agent in a thread.
     "conversation/turn.start" TurnStart(api::conversation::turn::TurnStartParams) -> api::conversation::turn::TurnStartResult,
         Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, RateLimited, Conflict, IdempotencyMismatch, PolicyBlocked, QuotaExhausted, StorageFull], "0.5";

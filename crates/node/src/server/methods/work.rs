@@ -2,6 +2,7 @@
 //!
 //! What changes goes through [`crate::work`]; everything that is shown is read from the record.
 
+pub(in crate::server::methods) mod implicit;
 pub(in crate::server) mod jobs;
 mod runs;
 mod view;
@@ -33,7 +34,6 @@ use crate::{
 };
 
 pub(in crate::server) use runs::{run_cancel, run_pause, run_resume, run_start};
-pub(in crate::server::methods) use view::creator;
 pub(in crate::server) use view::seen_run;
 use view::view;
 pub(in crate::server) use view::{get, graph, list, run_get, run_list};
@@ -59,7 +59,11 @@ fn concerns(session: &Session, row: &TaskRow) -> bool {
 /// A task for those whose business it is.
 pub(in crate::server) fn seen(session: &Session, id: TaskId) -> Result<TaskRow, RpcError> {
     let row = session.shared.record.look_up(|reader| reader.task(&id))?;
-    row.filter(|row| concerns(session, row)).ok_or_else(|| none(id))
+    match row {
+        Some(row) if concerns(session, &row) => Ok(row),
+        Some(_) => Err(none(id)),
+        None => Err(implicit::unchangeable(session, id).unwrap_or_else(|| none(id))),
+    }
 }
 
 /// A task for those who may decide about it: not whoever it was given to, unless they gave it to themselves.

@@ -3,8 +3,8 @@
 use edgeplane_proof::digest;
 use edgeplane_types::{
     Authority, Channel, Continuity, Desired, Fact, Generation, MessageId, PolicyAction, PolicyLayer,
-    StreamName,
-    fact::{Actor, Cause, ClosingReason, ToldBy, TreeEvidence},
+    StreamName, TurnId,
+    fact::{Actor, Cause, ClosingReason, ThreadCompacted, ToldBy, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
     schedule::{MissReason, RunCause, SkipReason},
@@ -127,7 +127,8 @@ impl World {
     pub(super) fn manage(&mut self, which: usize) {
         let (epoch, runs) = (self.lives[which].epoch, self.lives[which].runs);
         let reason = "asked".to_owned();
-        match self.chance.below(12) {
+        match self.chance.below(13) {
+            12 => self.boundary(which),
             0 if runs => {
                 self.lives[which].frozen = true;
                 self.add(which, Fact::AgentFrozen { epoch });
@@ -233,5 +234,25 @@ impl World {
         self.node_seq += 1;
         let (stream, seq) = (StreamName::Node(self.node), self.node_seq);
         self.push(stream, seq, Actor::Node { rule: label("policy") }, fact);
+    }
+
+    /// Somebody writes a summary of what a thread was told.
+    fn boundary(&mut self, which: usize) {
+        let (epoch, threads) = (self.lives[which].epoch, self.lives[which].threads.clone());
+        let Some(last) = self.lives[which].ended else { return };
+        let (summary_digest, summary_bytes) = self.body();
+        let fact = Fact::ThreadCompacted(ThreadCompacted {
+            thread_id: self.chance.pick(&threads),
+            epoch,
+            through: TurnId::from_bytes(*last.as_bytes()),
+            turns: 1 + self.chance.next() % 9,
+            summary_digest,
+            summary_bytes,
+            authority: Authority::Trusted,
+            tokens_before: self.chance.one_in(2).then_some(90_000),
+            open_actions: self.lives[which].actions.iter().map(|(id, _)| *id).collect(),
+            reason: "long".to_owned(),
+        });
+        self.add(which, fact);
     }
 }

@@ -1,7 +1,8 @@
 //! Sessions and threads.
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, Continuity, Epoch, Phase, SessionId, ThreadId, Timestamp, TurnId,
+    ActionId, AgentId, AgentName, Authority, Continuity, Epoch, Phase, SafeLabel, SessionId, ThreadId,
+    Timestamp, TurnId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -269,7 +270,67 @@ pub struct ThreadRollbackResult {
     pub continuity: Continuity,
 }
 
-/// What a rollback makes of a program's context. A program cannot forget.
+/// Draws a boundary in a thread: what is up to it is told as a summary from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadCompactParams {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The last turn that the summary stands for; if not said, the newest one that has begun and does not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<TurnId>,
+    /// What stands for it: 1 to 16,384 bytes. It is quoted as the caller's words.
+    pub summary: String,
+    /// Whether a turn that runs is cut short for it.
+    #[serde(default)]
+    pub interrupt: bool,
+    /// Only if the thread is at this version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_version: Option<u64>,
+    /// Why, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a compaction came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCompactResult {
+    /// The thread as it is now.
+    pub thread: ThreadView,
+    /// The last turn that the summary stands for.
+    pub through: TurnId,
+    /// How many turns it stands for.
+    pub turns: u64,
+    /// What waits for a person and goes on waiting.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_actions: Vec<ActionId>,
+    /// Tokens that the program's context held before, as far as it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// What becomes of the program's context.
+    pub rebuilt: ContextRebuilt,
+}
+
+/// The newest boundary of a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactionView {
+    /// The last turn before it.
+    pub through: TurnId,
+    /// How many turns the summary stands for.
+    pub turns: u64,
+    /// SHA-256 of the summary.
+    pub summary_digest: String,
+    /// Its size.
+    pub summary_bytes: u64,
+    /// Who wrote it.
+    pub by: SafeLabel,
+    /// What it weighs.
+    pub authority: Authority,
+    /// When it was drawn.
+    pub at: Timestamp,
+}
+
+/// What a rollback or a compaction makes of a program's context. A program cannot forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextRebuilt {
@@ -339,6 +400,9 @@ pub struct ThreadView {
     pub parent: Option<ParentView>,
     /// How many turns were rolled back.
     pub removed_turns: u64,
+    /// Up to where it is told as a summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compacted: Option<CompactionView>,
     /// Grows with each change of the thread itself, not with its turns.
     pub version: u64,
     /// When it began.

@@ -1,7 +1,8 @@
 //! Turns, their items, the queue.
 
 use edgeplane_types::{
-    Authority, Channel, Epoch, MessageId, Part, Priority, SafeLabel, ThreadId, Timestamp, TurnId,
+    Authority, Channel, Epoch, MessageId, Part, Priority, RunId, RunLimits, SafeLabel, TaskId, ThreadId,
+    Timestamp, TurnId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,9 @@ pub struct TurnStartParams {
     /// Milliseconds after which it is no longer worth beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<u64>,
+    /// What it may use. With limits its task and its run are written down; without, they are read from the turn.
+    #[serde(default, skip_serializing_if = "RunLimits::is_none")]
+    pub limits: RunLimits,
     /// Less authority than the caller has; more is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Authority>,
@@ -108,6 +112,10 @@ pub enum Disposition {
 pub struct TurnStartResult {
     /// The turn; of a steered one, the turn that it goes into.
     pub turn_id: TurnId,
+    /// The run that the turn is: it has the turn's UUID.
+    pub run_id: RunId,
+    /// The task of which that is a run: with the same UUID, if the turn was not begun for a task.
+    pub task_id: TaskId,
     /// Its thread.
     pub thread_id: ThreadId,
     /// The message that it is.
@@ -291,6 +299,10 @@ impl TurnState {
 pub struct TurnView {
     /// Its id.
     pub turn_id: TurnId,
+    /// The run that it is: it has the turn's UUID.
+    pub run_id: RunId,
+    /// The task of which that is a run: with the same UUID, if it was not begun for a task.
+    pub task_id: TaskId,
     /// Its thread.
     pub thread_id: ThreadId,
     /// The agent that it was put to.

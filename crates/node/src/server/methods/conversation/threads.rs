@@ -1,5 +1,6 @@
-//! Threads: made, called, archived, forked, rolled back.
+//! Threads: made, called, archived, forked, rolled back, compacted.
 
+use edgeplane_driver::render::SUMMARY_BYTES_MAX;
 use edgeplane_store::{Order, ReadError, Reader, ThreadFilter, ThreadRow};
 use edgeplane_types::{
     ErrorName, Fact, SessionId, ThreadId, TurnId,
@@ -7,8 +8,9 @@ use edgeplane_types::{
 };
 use edgeplane_wire::{
     api::conversation::thread::{
-        ThreadArchiveParams, ThreadCreateParams, ThreadForkParams, ThreadListParams, ThreadListResult,
-        ThreadParams, ThreadRollbackParams, ThreadRollbackResult, ThreadUpdateParams, ThreadView,
+        ThreadArchiveParams, ThreadCompactParams, ThreadCompactResult, ThreadCreateParams, ThreadForkParams,
+        ThreadListParams, ThreadListResult, ThreadParams, ThreadRollbackParams, ThreadRollbackResult,
+        ThreadUpdateParams, ThreadView,
     },
     rpc::RpcError,
 };
@@ -304,5 +306,30 @@ pub(in crate::server) async fn roll_back(
         surviving: done.surviving,
         rebuilt: done.rebuilt,
         continuity: done.continuity,
+    })
+}
+
+pub(in crate::server) async fn compact(
+    session: &Session,
+    params: ThreadCompactParams,
+) -> Result<ThreadCompactResult, RpcError> {
+    if params.summary.trim().is_empty() || params.summary.len() > SUMMARY_BYTES_MAX {
+        let what = format!("a summary has 1 to {SUMMARY_BYTES_MAX} bytes");
+        return Err(RpcError::new(ErrorName::InvalidParams, what)
+            .hint("say in it what the turns came to; they themselves stay in the record"));
+    }
+    let (row, handle) = own(session, params.thread_id)?;
+    let reason = checked_reason(params.reason.as_deref(), "somebody asked for it")?;
+    let params = Box::new(ThreadCompactParams { reason: Some(reason), ..params });
+    let (origin, authority) = (Origin::actor(session.caller.actor()), session.caller.authority());
+    let done = handle.ask(|reply| Command::Compact(params, authority, origin, reply)).await??;
+    session.effect.notify_one();
+    Ok(ThreadCompactResult {
+        thread: one(session, row.id)?,
+        through: done.fact.through,
+        turns: done.fact.turns,
+        open_actions: done.fact.open_actions,
+        tokens_before: done.fact.tokens_before,
+        rebuilt: done.rebuilt,
     })
 }

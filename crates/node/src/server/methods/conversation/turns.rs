@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use edgeplane_store::{MessageRow, Order, TurnsOf};
 use edgeplane_types::{
-    AgentId, DeliveryMode, ErrorName, Ingress, MessageId, ThreadId, TurnId, fact::ThreadCreated,
+    AgentId, DeliveryMode, ErrorName, Ingress, MessageId, RunId, RunLimits, ThreadId, TurnId,
+    fact::ThreadCreated,
 };
 use edgeplane_wire::{
     api::{
@@ -19,7 +20,7 @@ use edgeplane_wire::{
 };
 
 use super::{
-    super::{agent, messages},
+    super::{agent, messages, work::implicit},
     Session, check_chosen, check_owner, checked_labels, checked_reason, checked_title, meant, next_of, rows,
     thread, thread_of,
     view::{self, End, Seen},
@@ -28,7 +29,7 @@ use super::{
 use crate::{
     admission::{self, Saying},
     agent::{AgentHandle, Begun, Command, ToBegin, TurnRequest, message_of, turn_of, turns_of},
-    record::Origin,
+    record::{Draft, Origin},
     shared::Shared,
 };
 
@@ -49,6 +50,12 @@ pub(in crate::server) async fn start(
     if let Some(id) = &params.turn_id {
         check_chosen(id.as_bytes(), "`turn_id`")?;
     }
+    if !params.limits.is_none() && params.on_busy == OnBusy::Steer {
+        let what = "a turn that may go into another one has no limits of its own";
+        return Err(
+            RpcError::new(ErrorName::InvalidParams, what).hint("leave out `limits`, or say `on_busy: queue`")
+        );
+    }
     let place = place(session, &params)?;
     let saying = Saying {
         priority: params.priority,
@@ -63,19 +70,38 @@ pub(in crate::server) async fn start(
         message_id: place.message_id,
         ..Saying::plain(params.input, Ingress::Signal)
     };
-    begin(session, &place.handle, saying, (params.on_busy, place.create)).await
+    let how = How { on_busy: params.on_busy, create: place.create, limits: params.limits };
+    begin(session, &place.handle, saying, how).await
+}
+
+/// How a turn is to be begun.
+struct How {
+    on_busy: OnBusy,
+    create: Option<ThreadCreated>,
+    limits: RunLimits,
 }
 
 /// Passes the one admission there is, and then the agent's engine.
 async fn begin(
     session: &Session,
     handle: &AgentHandle,
-    saying: Saying,
-    (on_busy, create): (OnBusy, Option<ThreadCreated>),
+    mut saying: Saying,
+    how: How,
 ) -> Result<TurnStartResult, RpcError> {
+    let How { on_busy, create, limits } = how;
+    if !limits.is_none() {
+        saying.message_id.get_or_insert_with(|| session.shared.record.mint().id());
+    }
     let admitted = admission::admit(&session.shared, &session.caller, handle, saying)?;
-    let wanted = Box::new(ToBegin { admitted, on_busy, create });
+    let along = match limits.is_none() {
+        true => Draft::default(),
+        false => implicit::written_down(session, &admitted, (handle.id, limits)),
+    };
+    let wanted = Box::new(ToBegin { admitted, on_busy, create, along });
     let begun = handle.ask(|reply| Command::Begin(wanted, reply)).await??;
+    if !limits.is_none() {
+        session.shared.work.look([RunId::from_bytes(*begun.turn_id.as_bytes())]);
+    }
     session.effect.notify_one();
     let Begun { message_id, thread, turn_id, disposition, queue_position, next_seq, duplicate } = begun;
     session.replayed.store(duplicate, Ordering::Relaxed);
@@ -84,7 +110,18 @@ async fn begin(
         None => super::main_thread(session, handle.id)?.id,
     };
     let stream = StreamPlace { target: Target::agent(handle.id.to_string()), next_seq };
-    Ok(TurnStartResult { turn_id, thread_id, message_id, disposition, queue_position, stream, duplicate })
+    let (run_id, task_id) = session.shared.record.look_up(|reader| view::work_of(reader, turn_id))?;
+    Ok(TurnStartResult {
+        turn_id,
+        run_id,
+        task_id,
+        thread_id,
+        message_id,
+        disposition,
+        queue_position,
+        stream,
+        duplicate,
+    })
 }
 
 fn place(session: &Session, params: &TurnStartParams) -> Result<Place, RpcError> {
@@ -134,7 +171,7 @@ fn to_create(
 }
 
 /// A turn's message, for those who may see it.
-pub(super) fn row_of(session: &Session, turn: TurnId) -> Result<MessageRow, RpcError> {
+pub(in crate::server::methods) fn row_of(session: &Session, turn: TurnId) -> Result<MessageRow, RpcError> {
     let none = || RpcError::new(ErrorName::NotFound, format!("no turn {turn}"));
     let id = message_of(turn);
     let known = session.shared.record.look_up(|reader| reader.message(&id))?;
@@ -155,7 +192,7 @@ fn own_row(session: &Session, turn: TurnId) -> Result<MessageRow, RpcError> {
     Ok(row)
 }
 
-pub(super) fn shown(session: &Session, row: &MessageRow) -> Result<TurnView, RpcError> {
+pub(in crate::server::methods) fn shown(session: &Session, row: &MessageRow) -> Result<TurnView, RpcError> {
     shown_as(&session.shared, row, Seen::of)
 }
 
@@ -198,7 +235,8 @@ pub(in crate::server) async fn steer(
         into_turn: Some(params.turn_id),
         ..Saying::plain(params.input, Ingress::Signal)
     };
-    begin(session, &handle, saying, (OnBusy::Steer, None)).await
+    let how = How { on_busy: OnBusy::Steer, create: None, limits: RunLimits::default() };
+    begin(session, &handle, saying, how).await
 }
 
 pub(in crate::server) async fn interrupt(

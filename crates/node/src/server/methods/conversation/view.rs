@@ -2,13 +2,13 @@
 
 use edgeplane_store::{CommittedEvent, MessageRow, ReadError, Reader, ThreadRow};
 use edgeplane_types::{
-    AgentId, AgentName, Continuity, Epoch, ErrorName, Fact, OutputId, Phase, Receipt, Rung, SafeLabel,
-    ThreadId, Timestamp, TurnId,
+    AgentId, AgentName, Continuity, Epoch, ErrorName, Fact, OutputId, Phase, Receipt, RunId, Rung, SafeLabel,
+    TaskId, ThreadId, Timestamp, TurnId,
 };
 use edgeplane_wire::{
     api::conversation::{
         output::OutputRef,
-        thread::{AgentState, Context, ParentView, ThreadStatus, ThreadView},
+        thread::{AgentState, CompactionView, Context, ParentView, ThreadStatus, ThreadView},
         turn::{InterruptView, TurnState, TurnView},
     },
     rpc::RpcError,
@@ -188,6 +188,13 @@ fn first(receipts: &[Receipt], is_it: impl Fn(Rung) -> bool) -> Option<Timestamp
     receipts.iter().find(|receipt| is_it(receipt.rung)).map(|receipt| receipt.at)
 }
 
+/// The run that a turn is, and its task: what was written down of them, else they have the turn's UUID.
+pub(super) fn work_of(reader: &Reader, turn: TurnId) -> Result<(RunId, TaskId), ReadError> {
+    let run = RunId::from_bytes(*turn.as_bytes());
+    let task = reader.run(&run)?.map(|row| row.started.task_id);
+    Ok((run, task.unwrap_or_else(|| TaskId::from_bytes(*turn.as_bytes()))))
+}
+
 /// A turn that a message is.
 pub(super) fn turn(reader: &Reader, seen: &Seen, row: &MessageRow) -> Result<TurnView, ReadError> {
     let turn_id = turn_of(row.envelope.id);
@@ -205,8 +212,11 @@ pub(super) fn turn(reader: &Reader, seen: &Seen, row: &MessageRow) -> Result<Tur
         TurnState::Queued | TurnState::Running | TurnState::Unknown => None,
     };
     let known = row.receipts.len() + usize::from(interrupt.is_some()) + usize::from(removed);
+    let (run_id, task_id) = work_of(reader, turn_id)?;
     Ok(TurnView {
         turn_id,
+        run_id,
+        task_id,
         thread_id: row.envelope.thread.unwrap_or(seen.main),
         agent: seen.name.to_string(),
         message_id: Some(row.envelope.id),
@@ -231,6 +241,8 @@ pub(super) fn turn(reader: &Reader, seen: &Seen, row: &MessageRow) -> Result<Tur
 pub(super) fn turn_by_itself(seen: &Seen, turn_id: TurnId, end: End) -> TurnView {
     TurnView {
         turn_id,
+        run_id: RunId::from_bytes(*turn_id.as_bytes()),
+        task_id: TaskId::from_bytes(*turn_id.as_bytes()),
         thread_id: seen.main,
         agent: seen.name.to_string(),
         message_id: None,
@@ -326,6 +338,21 @@ pub(super) fn context(reader: &Reader, agent: &AgentId) -> Result<Context, ReadE
     Ok(if several { Context::Shared } else { Context::Own })
 }
 
+fn compacted(reader: &Reader, id: ThreadId) -> Result<Option<CompactionView>, ReadError> {
+    let Some(committed) = reader.compaction(&id)? else { return Ok(None) };
+    let by = committed.event.actor.name().clone();
+    let Fact::ThreadCompacted(said) = &committed.event.fact else { return Ok(None) };
+    Ok(Some(CompactionView {
+        through: said.through,
+        turns: said.turns,
+        summary_digest: said.summary_digest.clone(),
+        summary_bytes: said.summary_bytes,
+        by,
+        authority: said.authority,
+        at: committed.event.ts,
+    }))
+}
+
 pub(super) fn thread(reader: &Reader, seen: &Seen, row: ThreadRow) -> Result<ThreadView, ReadError> {
     Ok(ThreadView {
         thread_id: row.id,
@@ -343,6 +370,7 @@ pub(super) fn thread(reader: &Reader, seen: &Seen, row: ThreadRow) -> Result<Thr
             through: parent.through,
         }),
         removed_turns: row.removed,
+        compacted: compacted(reader, row.id)?,
         version: row.version,
         created_at: row.created_at,
         updated_at: row.changed_at,

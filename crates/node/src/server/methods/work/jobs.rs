@@ -25,7 +25,7 @@ use super::{
         conversation::{check_chosen, checked_labels, checked_reason, next_of, rows},
     },
     Session, Weighed, checked_attempts, checked_objective, concerns, invalid, needed_title, origin, owned,
-    view::{creator, mine, name_of},
+    view::{mine, name_of},
     weigh,
 };
 use crate::{
@@ -272,7 +272,7 @@ fn job_view(reader: &Reader, id: TaskId) -> Result<Option<JobView>, ReadError> {
         labels: job.selector,
         parallelism: job.parallelism,
         report: job.report,
-        created_by: creator(&story.by),
+        created_by: story.by.name().clone(),
         created_at: story.created_at,
         moved_at: story.moved_at,
     }))

@@ -4,13 +4,16 @@ use edgeplane_lifecycle::task::Input;
 use edgeplane_store::RunRow;
 use edgeplane_types::{ErrorName, RunState};
 use edgeplane_wire::{
-    api::work::{RunCancelParams, RunChangeParams, RunParams, RunStartParams, RunStartResult, RunView},
+    api::{
+        conversation::turn::{QueueFate, TurnInterruptParams},
+        work::{RunCancelParams, RunChangeParams, RunParams, RunStartParams, RunStartResult, RunView},
+    },
     rpc::RpcError,
 };
 
 use super::{
-    super::conversation::{check_chosen, checked_reason},
-    Session, checked_note, origin, owned, run_get,
+    super::conversation::{check_chosen, checked_reason, turns},
+    Session, checked_note, implicit, origin, owned, run_get,
     view::{seen_run, view},
     weigh,
 };
@@ -114,7 +117,14 @@ pub(in crate::server) async fn run_cancel(
     session: &Session,
     params: RunCancelParams,
 ) -> Result<RunView, RpcError> {
-    let row = seen_run(session, params.run_id)?;
+    let row = match seen_run(session, params.run_id) {
+        Ok(row) => row,
+        // The run of a turn that was begun for no task ends as that turn does.
+        Err(none) => match implicit::run(session, params.run_id)? {
+            Some(run) => return interrupted(session, run, params.reason).await,
+            None => return Err(none),
+        },
+    };
     owned(session, row.started.task_id)?;
     if row.state.is_over() {
         return Err(over(&row));
@@ -123,4 +133,16 @@ pub(in crate::server) async fn run_cancel(
     work::cancel_run(&session.shared, &row, &reason).await?;
     session.effect.notify_one();
     run_get(session, &RunParams { run_id: params.run_id })
+}
+
+async fn interrupted(session: &Session, run: RunView, reason: Option<String>) -> Result<RunView, RpcError> {
+    if run.state.is_over() {
+        return Err(RpcError::new(
+            ErrorName::InvalidState,
+            format!("run {} is over: it is {}", run.run_id, run.state),
+        ));
+    }
+    let params = TurnInterruptParams { turn_id: run.turn_id, reason, queued: QueueFate::Keep };
+    turns::interrupt(session, params).await?;
+    run_get(session, &RunParams { run_id: run.run_id })
 }

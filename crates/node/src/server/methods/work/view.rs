@@ -1,7 +1,7 @@
 //! Tasks, graphs and runs as they are shown.
 
 use edgeplane_store::{EdgeRow, ReadError, Reader, RunRow, StoredBody, TaskFilter, TaskRow, TaskStory};
-use edgeplane_types::{AgentId, ErrorName, RunId, SafeLabel, TaskId, TurnId, fact::Actor};
+use edgeplane_types::{AgentId, ErrorName, RunId, TaskId, TurnId};
 use edgeplane_wire::{
     api::work::{
         CriterionView, EdgeView, GRAPH_TASKS_MAX, RunListParams, RunListResult, RunParams, RunView, TaskArc,
@@ -16,7 +16,7 @@ use super::{
         conversation::{next_of, rows},
         terminals::agent_id,
     },
-    Session, none, seen,
+    Session, implicit, none, seen,
 };
 
 /// Runs of one task that are shown with it.
@@ -32,16 +32,6 @@ pub(super) fn view(session: &Session, id: TaskId) -> Result<TaskView, RpcError> 
 
 pub(super) fn name_of(reader: &Reader, id: &AgentId) -> Result<String, ReadError> {
     Ok(reader.agent_by_id(id)?.map_or_else(|| id.to_string(), |agent| agent.name.to_string()))
-}
-
-pub(in crate::server::methods) fn creator(by: &Actor) -> SafeLabel {
-    match by {
-        Actor::Operator { name, user_id } | Actor::Service { name, user_id } => {
-            user_id.clone().unwrap_or_else(|| name.clone())
-        }
-        Actor::Agent { name, .. } | Actor::Unproven { name } => name.clone(),
-        Actor::Node { rule } => rule.clone(),
-    }
 }
 
 fn shown(reader: &Reader, story: TaskStory) -> Result<TaskView, ReadError> {
@@ -81,7 +71,7 @@ fn shown(reader: &Reader, story: TaskStory) -> Result<TaskView, ReadError> {
         run_id: reader.live_run(&row.id)?.map(|run| run.id),
         cancelled_because: cancelled,
         authority: created.authority,
-        created_by: creator(&by),
+        created_by: by.name().clone(),
         created_at,
         moved_at,
         version: row.version,
@@ -113,7 +103,11 @@ fn shown_run(reader: &Reader, row: RunRow) -> Result<RunView, ReadError> {
 }
 
 pub(in crate::server) async fn get(session: &Session, params: TaskParams) -> Result<TaskDetail, RpcError> {
-    let id = seen(session, params.task_id)?.id;
+    let id = params.task_id;
+    if session.shared.record.look_up(|reader| reader.task(&id))?.is_none() {
+        return implicit::detail(session, id)?.ok_or_else(|| none(id));
+    }
+    let id = seen(session, id)?.id;
     let found = session
         .shared
         .record
@@ -223,7 +217,13 @@ pub(in crate::server) fn seen_run(session: &Session, id: RunId) -> Result<RunRow
 }
 
 pub(in crate::server) fn run_get(session: &Session, params: &RunParams) -> Result<RunView, RpcError> {
-    let row = seen_run(session, params.run_id)?;
+    let id = params.run_id;
+    if session.shared.record.look_up(|reader| reader.run(&id))?.is_none()
+        && let Some(run) = implicit::run(session, id)?
+    {
+        return Ok(run);
+    }
+    let row = seen_run(session, id)?;
     session.shared.record.look_up(|reader| shown_run(reader, row))
 }
 

@@ -8,7 +8,7 @@ use edgeplane_wire::api::workspace::{
 };
 use edgeplane_workspace::{Change, Changed, Checkpoint, Side};
 
-use super::{super::work::creator, Session};
+use super::Session;
 
 pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> WorkspaceView {
     let handle = row.agent.and_then(|id| session.shared.agent_by_id(id));
@@ -38,7 +38,7 @@ pub(super) fn shown_checkpoint(row: CheckpointRow) -> CheckpointView {
         unsettled: created.as_ref().map_or(0, |created| created.unsettled),
         frozen: created.as_ref().is_some_and(|created| created.frozen),
         reason: row.failed.map(|failed| failed.reason),
-        by: creator(&row.by),
+        by: row.by.name().clone(),
         started_at: row.started_at,
         created_at,
     }
