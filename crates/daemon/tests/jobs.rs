@@ -1,6 +1,8 @@
 //! Jobs through real agents: items dealt out, reported once, tried again elsewhere, over dying agents and daemons.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
+#[path = "jobs/crafts.rs"]
+mod crafts;
 #[path = "jobs/stage.rs"]
 mod stage;
 
@@ -352,19 +354,21 @@ fn kill(node: &mut Node, (id, params): (TaskId, &Value), kills: u64, random: &mu
     died
 }
 
-/// Proves JOB-010: however often daemons die, `EDGEPLANE_JOB_KILLS` times or five.
+/// Proves JOB-010, WSP-012, CAP-006: however often daemons die, `EDGEPLANE_JOB_KILLS` times or five, while each item calls a
+/// tool and has its agent's folder kept.
 #[test]
 fn every_item_is_done_once_however_often_daemons_die() {
     let kills: u64 = std::env::var("EDGEPLANE_JOB_KILLS").map_or(5, |text| text.parse().unwrap());
     let mut random = Random::seeded("every_item_is_done_once_however_often_daemons_die");
     let mut node = Node::start();
     let names: Vec<String> = (0..10).map(|n| format!("worker-{n}")).collect();
+    crafts::tools(&node);
     for name in &names {
         worker(&node, name);
     }
     // So slow that the job lasts for all of them.
     let ms = 40 * kills;
-    let input = |n: u64| if n % 20 == 7 { format!("frail {n}") } else { format!("slow {ms} {n}") };
+    let input = |n: u64| if n % 20 == 7 { format!("frail {n}") } else { format!("craft {ms} {n}") };
     let inputs: Vec<String> = (0..ITEMS).map(input).collect();
     let list: Vec<_> = inputs.iter().map(|input| json!({ "input": input })).collect();
     let id: TaskId = "tsk_01890000-0000-7000-8000-000000000002".parse().unwrap();
@@ -391,5 +395,6 @@ fn every_item_is_done_once_however_often_daemons_die() {
     let tasks = graph["tasks"].as_array().unwrap();
     assert_eq!(tasks.len(), inputs.len() + 1);
     assert!(tasks.iter().skip(1).all(|task| task["parent"] == 0 && task["state"] == "completed"));
+    crafts::check(&mut node, inputs.iter().filter(|input| input.starts_with("craft")).count());
     node.verify();
 }

@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 /// Does what the line of a message says that begins with a verb: `work X` ends the turn with X, `slow MS X` after so many
 /// milliseconds, `gate F X` when the file F is there, `hold` when it is interrupted, `frail X` ends the program when
 /// anybody does X for the first time, `bad X` says that the task failed, `tell X` reports X and then ends the turn,
-/// `twice X` reports X, the same again, and another thing. Whatever is done stands in the file `done`.
+/// `twice X` reports X, the same again, and another thing, `craft MS X` writes a file, calls a tool and keeps its folder,
+/// each until it hears that it is done, and ends the turn after so many milliseconds. Whatever is done stands in the file `done`.
 const WORKER: &str = r#"
-import json, os, sys, threading, time
+import json, os, socket, sys, threading, time
 
 folder, name = sys.argv[1:3]
 lock = threading.Lock()
@@ -48,6 +49,39 @@ def ask(message, number, steps, words):
     method, params = steps[number]
     write({"id": f"{message} {number}", "method": method, "params": params})
 
+def insist(method, params, key, is_done):
+    """Asks over its own socket until it is done: under the same key if the answer was lost, under another one if it failed."""
+    attempt = 0
+    while True:
+        ctx = {"idempotency_key": f"{key} {attempt}"}
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "ctx": ctx}})
+        try:
+            with socket.socket(socket.AF_UNIX) as conversation:
+                conversation.connect(os.environ["EDGEPLANE_SOCKET"])
+                conversation.sendall(line.encode() + b"\n")
+                said = json.loads(conversation.makefile().readline())
+        except (OSError, ValueError):
+            time.sleep(0.05)
+            continue
+        if "result" in said and is_done(said["result"]):
+            return said["result"]
+        note("again", json.dumps({"key": key, "said": said}))
+        error = said.get("error", {}).get("data", {})
+        attempt += 0 if error.get("name") == "unavailable" else 1
+        time.sleep(0.05)
+
+def craft(message, ms, words):
+    half = int(ms) / 2000
+    with open(f"work-{words}", "w") as file:
+        file.write(words)
+    time.sleep(half)
+    call = {"capability": "tools/append", "input": {"path": f"{folder}/appended", "text": words}}
+    called = insist("capability/invoke", call, f"tool {words}", lambda said: said["status"] == "succeeded")
+    kept = insist("workspace/checkpoint.create", {"agent": name}, f"keep {words}", lambda said: said["state"] == "created")
+    note("crafted", f"{words} {name} {called['invocation_id']} {kept['checkpoint_id']}")
+    time.sleep(half)
+    complete(message, words)
+
 for line in sys.stdin:
     said = json.loads(line)
     if "method" not in said:
@@ -66,7 +100,7 @@ for line in sys.stdin:
         continue
     message = params["message_id"]
     lines = params["parts"][0]["text"].strip().splitlines()
-    verbs = ("work", "slow", "gate", "hold", "frail", "bad", "tell", "twice")
+    verbs = ("work", "slow", "gate", "hold", "frail", "bad", "tell", "twice", "craft")
     verb, _, rest = next((l for l in reversed(lines) if l.split(" ")[0] in verbs), "work ?").partition(" ")
     task = (lines[0].split() + [""])[1].rstrip(":")
     report = lambda result: ("runtime/job_item.report", {"item_id": task, "result": result})
@@ -75,6 +109,9 @@ for line in sys.stdin:
     elif verb == "slow":
         ms, _, rest = rest.partition(" ")
         threading.Timer(int(ms) / 1000, complete, (message, rest)).start()
+    elif verb == "craft":
+        ms, _, rest = rest.partition(" ")
+        threading.Thread(target=craft, args=(message, ms, rest), daemon=True).start()
     elif verb == "bad":
         ask(message, 0, [("runtime/task.fail", {"task_id": task, "reason": rest})], rest)
     elif verb == "tell":
