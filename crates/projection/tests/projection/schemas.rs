@@ -9,7 +9,8 @@ use serde_json::Value;
 const BASE: &str = "https://limecloud.github.io/agentruntime/schemas/";
 
 pub(crate) fn file(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agentruntime").join(name);
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/agent-runtime/vendor").join(name);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap()
 }
