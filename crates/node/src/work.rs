@@ -261,7 +261,7 @@ async fn metered(shared: &Arc<Shared>, row: &RunRow, live: &mut Live) {
     });
     let ended = match passed {
         Ok(None) => return,
-        Ok(Some(why)) => run::end_by_limit(shared, row, (RunState::Failed, &why)).await,
+        Ok(Some((limit, why))) => run::end_by_limit(shared, row, (RunState::Failed, &why, limit)).await,
         Err(error) => Err(error),
     };
     let id = row.id;

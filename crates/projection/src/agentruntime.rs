@@ -6,6 +6,7 @@
 mod event;
 mod export;
 mod history;
+mod invocation;
 mod life;
 pub(crate) mod names;
 mod turn;

@@ -1,15 +1,18 @@
 //! What a session is like now: its threads, their turns, what waits and what went wrong. The snapshots show it.
 
+mod governed;
 mod shown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use edgeplane_types::{
-    ActionId, Event, Fact, MessageId, SessionId, TaskId, ThreadId, Timestamp, TurnId, fact::ThreadParent,
-    life::ExitStatus,
+    ActionId, Event, Fact, InvocationState, MessageId, RunLimit, SessionId, TaskId, ThreadId, Timestamp,
+    TurnId, fact::ThreadParent, life::ExitStatus,
 };
 use serde::{Deserialize, Serialize};
 
+use governed::Governed;
+pub(crate) use governed::{SANDBOX_MODE, SANDBOX_REASON};
 pub(crate) use shown::Profile;
 
 use crate::{
@@ -32,7 +35,8 @@ const REFS_MAX: usize = SHOWN_MAX;
 pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
-        "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" | "job" | "job_item" => true,
+        "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" | "job" | "job_item"
+        | "invocation" => true,
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),
@@ -182,6 +186,9 @@ pub(crate) struct Model {
     traces_more: u64,
     updated: Timestamp,
     pub(crate) work: Work,
+    governed: Governed,
+    /// The limit that a run of the agent passed last, with its turn.
+    limited: Option<(RunLimit, TurnId, Timestamp)>,
 }
 
 /// What an event changed.
@@ -237,6 +244,8 @@ impl Model {
             traces_more: 0,
             updated: Timestamp::from_micros(0),
             work: Work::new(subject.agent),
+            governed: Governed::default(),
+            limited: None,
         }
     }
 
@@ -245,6 +254,7 @@ impl Model {
             let task = self.work.follow(event);
             if task.is_some() {
                 self.updated = event.ts;
+                self.limit(event);
             }
             return Followed { task, ..Followed::default() };
         }
@@ -282,7 +292,12 @@ impl Model {
             | Fact::ThreadCompacted(_) => self.thread(event, &mut followed),
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 followed.action = self.open.follow(&event.fact);
+                let asked = followed.action.as_ref().and_then(|(_, asked)| asked.as_ref());
+                self.governed.decided(&event.fact, asked, (&self.turns, event.ts));
                 self.action(event);
+            }
+            Fact::InvocationRequested(_) | Fact::InvocationBegun(_) | Fact::InvocationEnded(_) => {
+                self.call(event);
             }
             _ => {}
         }
@@ -418,6 +433,29 @@ impl Model {
                 self.pending.remove(action_id);
             }
             _ => {}
+        }
+    }
+
+    /// Takes in what is said of a call. One that was not made, or went wrong, is told in its thread.
+    fn call(&mut self, event: &Event) {
+        let message = self.governed.call(&event.fact, &self.turns, event.ts);
+        let Fact::InvocationEnded(ended) = &event.fact else { return };
+        if matches!(ended.state, InvocationState::Succeeded | InvocationState::Cancelled) {
+            return;
+        }
+        let Some(thread) = self.turns.thread(message) else { return };
+        let kind = format!("invocation.{}", ended.state);
+        let text = ended.reason.clone().unwrap_or_default();
+        let thread = self.threads.entry(thread).or_default();
+        thread.incident(Incident { at: event.ts, kind, text, turn: message.map(turn_of) });
+    }
+
+    /// A run of this agent passed a limit.
+    fn limit(&mut self, event: &Event) {
+        let Fact::RunEnded(ended) = &event.fact else { return };
+        let message = MessageId::from_bytes(*ended.run_id.as_bytes());
+        if let Some(limit) = ended.limit.filter(|_| self.turns.get(message).is_some()) {
+            self.limited = Some((limit, turn_of(message), event.ts));
         }
     }
 

@@ -44,5 +44,7 @@ pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use resource::{ResourceKind, ResourceUri};
 pub use time::Timestamp;
 pub use trace::{SpanId, TraceContext, TraceId, Traceparent};
-pub use work::{EdgeKind, JobItemState, JobReport, JobState, RunLimits, RunState, TaskState, Visibility};
+pub use work::{
+    EdgeKind, JobItemState, JobReport, JobState, RunLimit, RunLimits, RunState, TaskState, Visibility,
+};
 pub use workspace::{CheckpointCause, CheckpointState, FolderCounts, RestoreCounts};

@@ -88,6 +88,22 @@ impl RunState {
 }
 
 words! {
+    /// Which of its limits a run passed.
+    RunLimit {
+        /// Time from its beginning.
+        WallTime => "wall_time",
+        /// Tokens that are read and written.
+        Tokens => "tokens",
+        /// What it cost.
+        Cost => "cost",
+        /// Items of its turn.
+        Steps => "steps",
+        /// How often it was given to its program again.
+        Continuations => "continuations",
+    }
+}
+
+words! {
     /// How a task is joined to another one, or to something that it made or used.
     EdgeKind {
         /// It begins when the other one is completed.

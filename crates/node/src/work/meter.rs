@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use edgeplane_store::{ReadError, Reader, RunRow};
-use edgeplane_types::{Continuity, Event, Fact, ItemId, MessageId, StreamName};
+use edgeplane_types::{Continuity, Event, Fact, ItemId, MessageId, RunLimit, StreamName};
 
 use super::run::message_of;
 
@@ -111,25 +111,26 @@ impl Meter {
         }
     }
 
-    /// What of its limits a run has passed, in words.
-    pub(super) fn passed(&self, row: &RunRow) -> Option<String> {
+    /// Which of its limits a run has passed, also in words.
+    pub(super) fn passed(&self, row: &RunRow) -> Option<(RunLimit, String)> {
         let limits = &row.started.limits;
         let steps = self.reports.saturating_add(u64::try_from(self.items.len()).unwrap_or(u64::MAX));
         let tokens = self.tokens.0.saturating_add(self.tokens.1);
         let again = self.given.saturating_sub(1);
         let of = |limit: Option<u64>, used: u64| limit.filter(|limit| used > *limit);
         if let Some(limit) = of(limits.tokens, tokens) {
-            return Some(format!("it used {tokens} tokens and may use {limit}"));
+            return Some((RunLimit::Tokens, format!("it used {tokens} tokens and may use {limit}")));
         }
         if let Some(limit) = of(limits.cost_micros, self.cost.micros()) {
             let (cost, limit) = (units(self.cost.micros()), units(limit));
-            return Some(format!("it cost {cost} and may cost {limit}"));
+            return Some((RunLimit::Cost, format!("it cost {cost} and may cost {limit}")));
         }
         if let Some(limit) = of(limits.steps, steps) {
-            return Some(format!("it took {steps} steps and may take {limit}"));
+            return Some((RunLimit::Steps, format!("it took {steps} steps and may take {limit}")));
         }
-        of(limits.continuations, again)
-            .map(|limit| format!("its program was to go on with it {again} times and may {limit} times"))
+        let limit = of(limits.continuations, again)?;
+        let why = format!("its program was to go on with it {again} times and may {limit} times");
+        Some((RunLimit::Continuations, why))
     }
 }
 

@@ -8,8 +8,8 @@ use std::{sync::Arc, time::Duration};
 use edgeplane_lifecycle::task::{End, Input, Waiting};
 use edgeplane_store::{ActionFilter, MessageRow, RunRow, TaskRow, TaskStory};
 use edgeplane_types::{
-    Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunState, TaskState, Tenant,
-    TurnId,
+    Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunLimit, RunState, TaskState,
+    Tenant, TurnId,
     fact::{Actor, RunBegun, RunEnded},
 };
 use edgeplane_wire::{
@@ -288,6 +288,15 @@ pub(super) async fn end(
     (state, reason): (RunState, &str),
     output_id: Option<OutputId>,
 ) -> Result<(), RpcError> {
+    end_as(shared, row, (state, reason, None), output_id).await
+}
+
+async fn end_as(
+    shared: &Arc<Shared>,
+    row: &RunRow,
+    (state, reason, limit): (RunState, &str, Option<RunLimit>),
+    output_id: Option<OutputId>,
+) -> Result<(), RpcError> {
     let _held = shared.work.changing.lock().await;
     let (run, task) = (row.id, row.started.task_id);
     let is_over = shared.record.look_up(|reader| reader.run(&run))?.is_none_or(|row| row.state.is_over());
@@ -306,7 +315,7 @@ pub(super) async fn end(
         RunState::Lost | RunState::Preparing | RunState::Running => End::Lost,
     };
     let reason = reason.to_owned();
-    let ended = RunEnded { run_id: run, task_id: task, state, reason: reason.clone(), output_id };
+    let ended = RunEnded { run_id: run, task_id: task, state, reason: reason.clone(), output_id, limit };
     let reason = match how {
         End::Done { accepted: false } => "somebody has to accept what came of it".to_owned(),
         _ => reason,
@@ -386,15 +395,15 @@ pub(super) fn time_left(shared: &Shared, row: &RunRow) -> Option<Duration> {
 pub(super) async fn time_out(shared: &Arc<Shared>, row: &RunRow) -> Result<(), RpcError> {
     let limit = row.started.limits.wall_ms.unwrap_or_default();
     let why = format!("it took longer than {limit} ms");
-    end_by_limit(shared, row, (RunState::TimedOut, &why)).await
+    end_by_limit(shared, row, (RunState::TimedOut, &why, RunLimit::WallTime)).await
 }
 
 /// Ends a run that has passed one of its limits.
 pub(super) async fn end_by_limit(
     shared: &Arc<Shared>,
     row: &RunRow,
-    (state, why): (RunState, &str),
+    (state, why, limit): (RunState, &str, RunLimit),
 ) -> Result<(), RpcError> {
     ask_for_end(shared, row, why).await?;
-    end(shared, row, (state, why), None).await
+    end_as(shared, row, (state, why, Some(limit)), None).await
 }

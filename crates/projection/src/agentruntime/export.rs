@@ -41,6 +41,7 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "run"
             | "job"
             | "job_item"
+            | "invocation"
     )
 }
 
@@ -124,6 +125,9 @@ impl Export {
             Fact::ThreadRolledBack(cut) => telling.rolled_back(step, cut),
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 telling.action(step, &followed);
+            }
+            Fact::InvocationRequested(_) | Fact::InvocationBegun(_) | Fact::InvocationEnded(_) => {
+                telling.invocation(step);
             }
             _ => telling.life(step),
         }

@@ -8,6 +8,7 @@ use edgeplane_types::{
 };
 
 use super::{
+    event::Draft,
     export::{Telling, Used},
     names,
 };
@@ -273,7 +274,10 @@ impl Telling<'_> {
         let is_new = self.export.tool(*item_id, *message_id, end.is_none());
         let mut say = |kind: &'static str, status: &str| {
             let draft = self.of_turn(step, kind, *message_id).tool(*item_id).slot("status", status);
-            let draft = draft.body("body", body_digest, *body_bytes);
+            let draft = match end {
+                Some(end) if end == kind => tool_output(draft, body_digest, *body_bytes),
+                _ => draft.body("body", body_digest, *body_bytes),
+            };
             draft.say(step, Object::new().put("sizeBytes", body_bytes));
         };
         if is_new {
@@ -430,16 +434,30 @@ impl Telling<'_> {
     }
 }
 
+/// What a use of a tool gave: named, and never held, so that it can be erased.
+pub(super) fn tool_output(draft: Draft, digest: &str, bytes: u64) -> Draft {
+    let preview = Object::new()
+        .put("status", "unavailable")
+        .put("reason", "what can be erased stands in no event; the item shows its beginning");
+    let output = Object::new()
+        .put("ref", &format!("sha256:{digest}"))
+        .put("sizeBytes", &bytes)
+        .put("truncation", "none")
+        .json("preview", &preview.done());
+    draft.output(digest, bytes).object("output", output)
+}
+
 fn required(action: &Action) -> Object {
-    let choices: Vec<_> = action.choices.iter().map(|choice| choice.value.as_str()).collect();
-    let kind = match action.kind {
-        ActionKind::Question => "question",
-        ActionKind::Approval => "tool_permission",
+    let choices = action.choices.iter().map(|choice| choice.value.as_str());
+    let (kind, decisions): (_, Vec<&str>) = match action.kind {
+        ActionKind::Question if action.choices.is_empty() => ("question", vec!["answer"]),
+        ActionKind::Question => ("question", choices.collect()),
+        ActionKind::Approval => ("tool_permission", vec!["approve", "deny"]),
     };
     Object::new()
         .put("actionType", kind)
         .put("prompt", &action.prompt)
-        .put("decisions", &choices)
+        .put("decisions", &decisions)
         .maybe("schema", action.schema.as_ref())
         .put("policy", &serde_json::json!({ "roles": action.roles, "quorum": action.quorum }))
         .put("expiresAt", &action.expires_at)

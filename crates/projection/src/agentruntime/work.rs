@@ -1,6 +1,9 @@
 //! Tasks and their attempts in the standard's words.
 
-use edgeplane_types::{EdgeKind, Fact, RunId, TaskId, TaskState, TurnId, fact::TaskMoved};
+use edgeplane_types::{
+    EdgeKind, Fact, MessageId, RunId, TaskId, TaskState, TurnId,
+    fact::{RunEnded, TaskMoved},
+};
 
 use super::{event::Draft, export::Telling, names};
 use crate::{fold::Step, json::Object, work::attempt_status};
@@ -135,9 +138,22 @@ impl Telling<'_> {
                 let payload =
                     because_of(because).put("reason", &ended.reason).maybe("outputId", ended.output_id);
                 self.of_run(step, kind, (id, ended.run_id)).object("taskAttempt", attempt).say(step, payload);
+                self.limited(step, ended);
             }
             _ => {}
         }
+    }
+
+    /// A run that passed a limit is joined to its turn, where that is one of this session.
+    fn limited(&self, step: &mut Step<'_>, ended: &RunEnded) {
+        let message = MessageId::from_bytes(*ended.run_id.as_bytes());
+        let Some(limit) = ended.limit.filter(|_| self.export.model.turns.get(message).is_some()) else {
+            return;
+        };
+        let state = Object::new().put("status", "blocked").put("kind", &limit).put("scope", "run");
+        let draft = self.of_turn(step, names::QUOTA_BLOCKED, Some(message));
+        let draft = draft.slot("taskId", &ended.task_id.to_string()).slot("runId", &ended.run_id.to_string());
+        draft.object("limitState", state).say(step, Object::new().put("reason", &ended.reason));
     }
 
     /// An event of a run, which is a turn with the same UUID.

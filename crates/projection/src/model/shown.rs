@@ -62,9 +62,9 @@ impl Model {
             "incidents": incidents(thread),
             "incidentsMore": thread.incidents_more,
             "evidenceSummary": { "outputs": thread.outputs },
-            "permissionState": { "status": if pending_approval(&pending) { "ask" } else { "not_applicable" } },
-            "sandboxState": { "status": "unknown", "reason": "not recorded" },
-            "modelRouting": { "status": "unavailable", "reason": "the program chooses its model" },
+            "permissionState": self.governed.permission(id, pending_approval(&pending)),
+            "sandboxState": self.governed.sandbox(id),
+            "modelRouting": routing(),
         });
         if let Some(object) = view.as_object_mut() {
             thread.describe(object);
@@ -97,7 +97,7 @@ impl Model {
             "threadsMore": more,
             "tasks": tasks,
             "taskSummary": task_summary,
-            "routingLimitSummary": { "status": "unavailable", "reason": "the program chooses its model" },
+            "routingLimitSummary": self.routing_limits(),
             "telemetrySummary": { "joinStatus": joined, "traceIds": self.traces, "more": self.traces_more },
             "executionEnvironment": self.environment(),
             "permissionState": { "pending": self.pending.len() },
@@ -106,6 +106,16 @@ impl Model {
             "evidenceRefs": self.evidence,
             "evidenceMore": self.evidence_more,
         })
+    }
+
+    fn routing_limits(&self) -> Value {
+        let mut view = routing();
+        if let (Some((kind, turn, at)), Some(object)) = (&self.limited, view.as_object_mut()) {
+            let state =
+                json!({ "status": "blocked", "kind": kind, "scope": "run", "turnId": turn, "at": at });
+            object.insert("limitState".to_owned(), state);
+        }
+        view
     }
 
     fn environment(&self) -> Value {
@@ -165,6 +175,20 @@ fn turn_view(id: TurnId, turn: &TurnView) -> Value {
         view.insert("outputRefs".to_owned(), json!([output]));
     }
     Value::Object(view)
+}
+
+/// How a model is chosen: the agent's own is the only candidate, whoever asks.
+fn routing() -> Value {
+    json!({
+        "status": "recorded",
+        "mode": "single_candidate",
+        "candidateCount": 1,
+        "source": "agent",
+        "reason": "the node chooses no model: the agent's own is the single candidate",
+        "capabilityGap": "unknown",
+        "costState": { "status": "unknown", "reason": "what a program says that it cost stands in `usage.cost`" },
+        "limitState": { "status": "unknown", "reason": "no limit of a provider is recorded" },
+    })
 }
 
 fn request(action: &str, pending: &Pending) -> Value {

@@ -197,6 +197,95 @@ fn a_use_of_a_tool_begins_once_and_ends() {
     assert!(interrupted > 0);
 }
 
+/// Proves PROJ-028.
+#[test]
+fn what_holds_for_a_call_and_what_surrounds_it_precede_it() {
+    let busy = world(43, 2, 14_000, false);
+    let (mut made, mut denied) = (0, 0);
+    for events in exported(&busy, "agentruntime.lime") {
+        let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let asked = events.iter().filter(|event| event["permissionDecision"]["source"] == "rule");
+        let calls: BTreeSet<_> = asked.map(|event| event["toolCallId"].as_str().unwrap()).collect();
+        for event in &events {
+            let call = event["toolCallId"].as_str().unwrap_or_default();
+            if calls.contains(call) {
+                told.entry(call).or_default().push(kind(event));
+            }
+        }
+        for kinds in told.values() {
+            let is_made = kinds.len() > 1;
+            let expected = ["permission.evaluated", "sandbox.applied", "tool.started"];
+            assert!(!is_made || kinds.get(..3) == Some(&expected[..]), "{kinds:?}");
+            assert!(kinds.len() <= 4, "{kinds:?}");
+            made += u64::from(is_made);
+            denied += u64::from(!is_made);
+        }
+    }
+    assert!(made > 0 && denied > 0, "{made} {denied}");
+}
+
+/// Proves PROJ-028: the read model says what was decided, by whom, and why.
+#[test]
+fn a_thread_explains_what_was_decided_about_leave() {
+    let busy = world(47, 3, 6_000, false);
+    let mut explained = 0;
+    for of in agents(&busy) {
+        let (running, _) = run(find("agentruntime.lime").unwrap(), &of_session(&busy, of), &busy.record);
+        for thread in running.state()["threads"].as_array().unwrap() {
+            let state = &thread["permissionState"];
+            if state.get("decision").is_some() {
+                assert!(
+                    ["rule", "human", "host_policy"].contains(&state["source"].as_str().unwrap()),
+                    "{state}"
+                );
+                assert!(!state["reason"].as_str().unwrap().is_empty(), "{state}");
+                explained += 1;
+            }
+            let routing = &thread["modelRouting"];
+            assert_eq!(
+                (&routing["candidateCount"], &routing["capabilityGap"]),
+                (&1.into(), &"unknown".into())
+            );
+        }
+    }
+    assert!(explained > 0);
+}
+
+/// Proves PROJ-029.
+#[test]
+fn a_limit_that_a_run_passed_is_joined_to_its_turn() {
+    let mut joined = 0;
+    for seed in 0..6 {
+        let busy = world(53 + seed, 2, 4_000, false);
+        for (events, of) in exported(&busy, "agentruntime.lime").iter().zip(agents(&busy)) {
+            let told = events.iter().filter(|event| kind(event) == "quota.blocked");
+            let told: Vec<_> = told.map(|event| event["runId"].as_str().unwrap().to_owned()).collect();
+            let of_agent: BTreeSet<_> = busy
+                .record
+                .iter()
+                .filter_map(|stored| match &stored.event.fact {
+                    Fact::RunStarted(started) if started.agent_id == of.0 => Some(started.run_id),
+                    _ => None,
+                })
+                .collect();
+            let passed = busy.record.iter().filter_map(|stored| match &stored.event.fact {
+                Fact::RunEnded(ended) if ended.limit.is_some() => Some(ended.run_id),
+                _ => None,
+            });
+            let passed: BTreeSet<_> =
+                passed.filter(|run| of_agent.contains(run)).map(|run| run.to_string()).collect();
+            assert!(told.iter().all(|run| passed.contains(run)), "{told:?} {passed:?}");
+            for event in events.iter().filter(|event| kind(event) == "quota.blocked") {
+                let digits = |id: &str| event[id].as_str().unwrap().split_once('_').unwrap().1.to_owned();
+                assert_eq!(digits("turnId"), digits("runId"));
+                assert_eq!(event["limitState"]["status"], "blocked");
+                joined += 1;
+            }
+        }
+    }
+    assert!(joined > 0);
+}
+
 /// Proves PROJ-023.
 #[test]
 fn what_belongs_to_a_trace_names_it() {

@@ -3,6 +3,8 @@
 //! Every fact follows from what came before it, as the node's rules have it: nothing is put to a program that does not
 //! run, no turn ends that did not begin, and nothing is decided that was not asked.
 
+#[path = "lives/calls.rs"]
+mod calls;
 #[path = "lives/managed.rs"]
 mod managed;
 #[path = "lives/tasks.rs"]
@@ -15,7 +17,8 @@ use std::collections::BTreeMap;
 use edgeplane_proof::digest;
 use edgeplane_types::{
     ActionId, AgentId, Authority, Channel, Desired, Epoch, Event, EventId, Evidence, Fact, Generation,
-    ItemId, MessageId, NodeId, ProcessId, SafeLabel, SessionId, StreamName, ThreadId, Timestamp, TurnId,
+    InvocationId, ItemId, MessageId, NodeId, ProcessId, SafeLabel, SessionId, StreamName, ThreadId,
+    Timestamp, TurnId,
     decision::{Action, ActionKind, ActionOutcome, Choice, Verdict},
     fact::{Actor, ThreadCreated, ThreadParent},
     life::ExitStatus,
@@ -84,6 +87,8 @@ pub(crate) struct Life {
     ended: Option<MessageId>,
     actions: Vec<(ActionId, ActionKind)>,
     tools: Vec<(ItemId, Option<MessageId>)>,
+    /// Calls of capabilities that are not over, and whether they are being made.
+    calls: Vec<(InvocationId, bool)>,
     text: Option<ItemId>,
     commands: Vec<(ProcessId, Option<MessageId>)>,
     attached: Option<String>,
@@ -104,6 +109,8 @@ pub(crate) struct World {
     pub(crate) record: Vec<Stored>,
     last: Option<EventId>,
     tasks: Vec<tasks::TaskLife>,
+    /// Messages that are runs of tasks.
+    said: Vec<MessageId>,
     /// How much of what happens is pieces of turns, as on a node that is busy.
     busy: bool,
 }
@@ -120,6 +127,7 @@ pub(crate) fn world(seed: u64, agents: usize, events: usize, busy: bool) -> Worl
         record: Vec::with_capacity(events + 16),
         last: None,
         tasks: Vec::new(),
+        said: Vec::new(),
         busy,
     };
     for _ in 0..agents {
@@ -195,6 +203,7 @@ impl World {
             ended: None,
             actions: Vec::new(),
             tools: Vec::new(),
+            calls: Vec::new(),
             text: None,
             commands: Vec::new(),
             attached: None,
@@ -290,6 +299,7 @@ impl World {
             15 => self.file(which, message),
             16 if self.chance.one_in(4) => self.end_silently(which, message),
             17 => self.tool(which, message),
+            18 => self.call(which, message),
             _ => self.speak(which, Some(message)),
         }
     }

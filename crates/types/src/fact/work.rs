@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Authority, Epoch, MessageId, OutputId, Priority, RunId, SafeLabel, TaskId, ThreadId,
-    work::{EdgeKind, RunLimits, RunState, TaskState, Visibility},
+    work::{EdgeKind, RunLimit, RunLimits, RunState, TaskState, Visibility},
 };
 
 /// What is to be done: all of it that may be changed later.
@@ -209,4 +209,7 @@ pub struct RunEnded {
     /// What came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_id: Option<OutputId>,
+    /// The limit that it passed, if that is why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<RunLimit>,
 }

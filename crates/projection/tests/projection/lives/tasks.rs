@@ -1,8 +1,8 @@
 //! What becomes of tasks: whose they are, how they move, and their attempts.
 
 use edgeplane_types::{
-    AgentId, Authority, EdgeKind, Fact, Priority, RunId, RunLimits, RunState, StreamName, TaskId, TaskState,
-    Visibility,
+    AgentId, Authority, EdgeKind, Fact, Priority, RunId, RunLimit, RunLimits, RunState, StreamName, TaskId,
+    TaskState, Visibility,
     fact::{
         Actor, JobItemReported, RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked,
         TaskMoved, TaskPlan, TaskProgressed, TaskUnlinked, TaskUpdated,
@@ -161,6 +161,18 @@ impl World {
         }
     }
 
+    /// A run has the UUID of its message, which one agent was told.
+    fn run_id(&mut self, agent: AgentId) -> RunId {
+        let waiting = self.lives.iter().find(|life| life.agent == agent).and_then(|life| life.waiting.last());
+        match waiting.copied().filter(|message| !self.said.contains(message)) {
+            Some(message) => {
+                self.said.push(message);
+                RunId::from_bytes(*message.as_bytes())
+            }
+            None => self.id(RunId::from_parts),
+        }
+    }
+
     /// A run is admitted, begins or ends.
     fn run_on(&mut self, which: usize) {
         let agent = self.somebody();
@@ -168,7 +180,7 @@ impl World {
         let (task_id, actor) = (life.id, Actor::Node { rule: label("tasks") });
         let Some(run_id) = life.run else {
             let Some(agent_id) = agent else { return };
-            let run_id = self.id(RunId::from_parts);
+            let run_id = self.run_id(agent_id);
             let life = &mut self.tasks[which];
             life.attempts += 1;
             life.run = Some(run_id);
@@ -190,7 +202,13 @@ impl World {
         let ends =
             [RunState::Completed, RunState::Failed, RunState::Cancelled, RunState::TimedOut, RunState::Lost];
         let state = self.chance.pick(&ends);
-        let ended = RunEnded { run_id, task_id, state, reason: "it is over".to_owned(), output_id: None };
+        let limit = match state {
+            RunState::TimedOut => Some(RunLimit::WallTime),
+            RunState::Failed => self.chance.pick(&[None, Some(RunLimit::Tokens)]),
+            _ => None,
+        };
+        let reason = "it is over".to_owned();
+        let ended = RunEnded { run_id, task_id, state, reason, output_id: None, limit };
         self.add_of_task(which, actor, Fact::RunEnded(ended));
     }
 }

@@ -1,0 +1,72 @@
+//! Calls of capabilities: asked for, made, and ended, or never made.
+
+use edgeplane_proof::digest;
+use edgeplane_types::{
+    CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, MessageId, Permission,
+    fact::{InvocationBegun, InvocationEnded, InvocationRequested},
+};
+
+use super::{World, label};
+
+impl World {
+    /// A call goes on, or another one is asked for.
+    pub(super) fn call(&mut self, which: usize, message: MessageId) {
+        let calls = self.lives[which].calls.len();
+        if calls == 0 || self.chance.one_in(3) {
+            return self.ask_for_call(which, message);
+        }
+        let at = self.chance.below(calls);
+        let (invocation_id, is_begun) = self.lives[which].calls[at];
+        if !is_begun && self.chance.one_in(2) {
+            self.lives[which].calls[at].1 = true;
+            return self.add(which, Fact::InvocationBegun(InvocationBegun { invocation_id }));
+        }
+        let ends: &[InvocationState] = match is_begun {
+            true => &[
+                InvocationState::Succeeded,
+                InvocationState::Failed,
+                InvocationState::Cancelled,
+                InvocationState::OutcomeUnknown,
+            ],
+            false => &[InvocationState::Denied, InvocationState::Cancelled, InvocationState::Failed],
+        };
+        let state = self.chance.pick(ends);
+        let has_output = is_begun && self.chance.one_in(2);
+        let (body, output_bytes) = self.body();
+        let ended = InvocationEnded {
+            invocation_id,
+            state,
+            reason: (state != InvocationState::Succeeded).then(|| "so it was".to_owned()),
+            output_digest: has_output.then_some(body),
+            output_bytes: if has_output { output_bytes } else { 0 },
+        };
+        self.lives[which].calls.remove(at);
+        self.add(which, Fact::InvocationEnded(ended));
+    }
+
+    fn ask_for_call(&mut self, which: usize, message: MessageId) {
+        let invocation_id = self.id(InvocationId::from_parts);
+        let capability_id = self.id(CapabilityId::from_parts);
+        let (shown_digest, shown_bytes) = self.body();
+        let permission = self.chance.pick(&[Permission::Allow, Permission::Ask]);
+        let requested = InvocationRequested {
+            invocation_id,
+            capability_id,
+            connector: "tools".parse().unwrap(),
+            kind: CapabilityKind::Tool,
+            native_id: "append \"x\"".to_owned(),
+            capability_digest: digest(b"capability").to_string(),
+            input_digest: shown_digest.clone(),
+            shown_digest,
+            shown_bytes,
+            effect: EffectClass::Write,
+            permission,
+            rule: label("connector-allow"),
+            timeout_ms: 1_000,
+            epoch: Some(self.lives[which].epoch),
+            causation: self.chance.one_in(5).then_some(message).map_or(Some(message), |_| None),
+        };
+        self.lives[which].calls.push((invocation_id, false));
+        self.add(which, Fact::InvocationRequested(Box::new(requested)));
+    }
+}
