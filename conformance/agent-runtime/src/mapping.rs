@@ -94,6 +94,9 @@ pub struct Stream {
     pub public: String,
     /// The strict form.
     pub strict: String,
+    /// Further snapshots of a session, as `projection`, that are in the public form.
+    #[serde(default)]
+    pub snapshots: Vec<String>,
     /// The name of the notification that carries an event.
     pub entry: String,
     /// Where in it the event stands.

@@ -109,10 +109,10 @@ impl Watch {
         self.schemas.event(form, event)
     }
 
-    /// What is wrong with a snapshot of the strict form.
+    /// What is wrong with a snapshot of this form.
     #[must_use]
-    pub fn problems_of_snapshot(&self, snapshot: &Value) -> Vec<String> {
-        self.schemas.snapshot(Form::Strict, snapshot)
+    pub fn problems_of_snapshot(&self, form: Form, snapshot: &Value) -> Vec<String> {
+        self.schemas.snapshot(form, snapshot)
     }
 
     /// Waits until both forms of a session have been heard as far as a snapshot goes.

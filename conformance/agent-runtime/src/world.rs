@@ -319,6 +319,10 @@ impl World {
             Form::Public => self.mapping.stream.public.clone(),
             Form::Strict => self.mapping.stream.strict.clone(),
         };
+        self.state_of(part, &projection)
+    }
+
+    fn state_of(&mut self, part: &Part, projection: &str) -> Step<(Value, u64)> {
         let said =
             self.ask("read_snapshot", &json!({ "sessionId": part.session, "projection": projection }))?;
         Ok((said.get("state").clone(), said.get("through").as_u64().unwrap_or_default()))
@@ -405,6 +409,15 @@ impl World {
                     wrong.push(why);
                 }
                 wrong.extend(self.watch.settle(part.number, (form, &state, through), event_bytes));
+            }
+            for projection in self.mapping.stream.snapshots.clone() {
+                match self.state_of(&part, &projection) {
+                    Ok((state, _)) => {
+                        let found = self.watch.problems_of_snapshot(Form::Public, &state);
+                        wrong.extend(found.into_iter().map(|why| format!("snapshot `{projection}`: {why}")));
+                    }
+                    Err(stop) => wrong.push(format!("snapshot `{projection}`: {stop:?}")),
+                }
             }
         }
         wrong

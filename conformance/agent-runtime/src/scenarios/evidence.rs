@@ -109,7 +109,7 @@ pub(super) fn fixtures(world: &mut World) -> Step<()> {
         says_all(&found, &format!("`{wanted}`"), &["runtimeId", "sessionId", "sequence"])?;
     }
     let (snapshot, _) = world.snapshot(&worker, Form::Strict)?;
-    let wrong = world.watch.problems_of_snapshot(&snapshot);
+    let wrong = world.watch.problems_of_snapshot(Form::Strict, &snapshot);
     must(wrong.is_empty(), || format!("the snapshot is not valid: {wrong:?}"))
 }
 

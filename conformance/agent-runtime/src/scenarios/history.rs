@@ -182,7 +182,7 @@ pub(super) fn reconnect(world: &mut World) -> Step<()> {
     let with_snapshot = format!("{path}{}", world.mapping.stream.with_snapshot);
     let mut feed = world.open(&with_snapshot, None)?;
     let (snapshot, through) = begun(world, &mut feed)?;
-    let wrong = world.watch.problems_of_snapshot(&snapshot);
+    let wrong = world.watch.problems_of_snapshot(Form::Strict, &snapshot);
     must(wrong.is_empty(), || format!("the snapshot: {wrong:?}"))?;
     world.turn(&worker, "short")?;
     let joined = first_event(world, &mut feed)?;
@@ -217,7 +217,7 @@ fn gap(world: &mut World, path: &str) -> Step<()> {
         }
     }
     must(said, || "nothing says that what was asked for is gone".to_owned())?;
-    let wrong = world.watch.problems_of_snapshot(&state);
+    let wrong = world.watch.problems_of_snapshot(Form::Strict, &state);
     must(wrong.is_empty(), || format!("the snapshot that stands for the gap: {wrong:?}"))
 }
 
