@@ -17,6 +17,7 @@ mod manifests;
 pub mod mcp;
 pub mod model;
 mod node;
+pub mod npm;
 pub mod observe;
 pub mod peers;
 pub mod random;

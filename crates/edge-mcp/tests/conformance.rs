@@ -6,9 +6,8 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stderr,
     deprecated,
-    reason = "the suite asks for what the kit calls old; a test that cannot go on ends at once, and says loudly what it could not try"
+    reason = "the suite asks for what the kit calls old; a test that cannot go on ends at once"
 )]
 
 #[path = "conformance/fixture.rs"]
@@ -29,6 +28,7 @@ use bytes::Bytes;
 use edgeplane_client::Client;
 use edgeplane_edge_mcp::HttpEndpoint;
 use edgeplane_gateway::{Bearers, Config, Connect, Endpoint, Gateway, MCP_CONNECTIONS_MAX, Routes};
+use edgeplane_testkit::npm::Npm;
 use http::{HeaderValue, Request, Response, header};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -111,21 +111,9 @@ fn folder() -> PathBuf {
 }
 
 /// The runtime and the suite's program, or nothing where they cannot be had.
-fn suite() -> Option<(String, String)> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/mcp-conformance.sh");
-    let output = Command::new(script).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut lines = said.lines().map(str::to_owned);
-    if output.status.success() {
-        return Some((lines.next().unwrap(), lines.next().unwrap()));
-    }
-    let why = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        std::env::var_os("EDGEPLANE_REQUIRE_AGENTS").is_none_or(|value| value != "1"),
-        "the conformance suite cannot be installed, and it is required here:\n{why}"
-    );
-    eprintln!("SKIPPED: the conformance suite of the Model Context Protocol cannot be installed:\n{why}");
-    None
+fn suite() -> Option<(PathBuf, PathBuf)> {
+    let suite = Npm::find_or_skip("the conformance suite of the Model Context Protocol", &folder())?;
+    Some((suite.runtime.clone(), suite.file("@modelcontextprotocol/conformance/dist/index.js")))
 }
 
 /// The scenarios of a revision that are known not to pass, each with its reason.

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Installs the conformance suite of the Model Context Protocol, pinned by its lock file, and prints the command by which it
-# runs: the runtime and the suite's program, one a line. Installed once; another lock file gets a folder of its own.
+# Installs the programs that FOLDER names and its lock file pins, and prints where they are: the runtime that runs them
+# and the folder of their packages, one a line. Installed once; another lock file gets a folder of its own.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../crates/edge-mcp/tests/conformance"
+cd "${1:?usage: npm-programs.sh FOLDER}"
 
+name=$(sed -n 's/^  "name": "edgeplane-\(.*\)",$/\1/p' package.json)
 digest=$(cat package.json package-lock.json | sha256sum | cut -c1-16)
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/edgeplane"
-home="$cache/mcp-conformance-$digest"
+home="$cache/${name:?package.json has no name of ours}-$digest"
 
 if [ ! -e "$home/complete" ]; then
   mkdir -p "$cache"
   # Made beside its place and moved there whole: a run that is cut off leaves nothing that looks installed.
-  fresh=$(mktemp -d "$cache/mcp-conformance.XXXXXX")
+  fresh=$(mktemp -d "$cache/$name.XXXXXX")
   trap 'rm -rf "$fresh"' EXIT
   cp package.json package-lock.json "$fresh"
   # No program of a package runs while it is installed.
@@ -24,7 +25,7 @@ fi
 for runtime in "$home"/node_modules/node-linux-*/bin/node "$(command -v node || true)"; do
   if [ -x "$runtime" ] && [ "$("$runtime" -p 'process.versions.node.split(".")[0]')" -ge 22 ]; then
     echo "$runtime"
-    echo "$home/node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    echo "$home/node_modules"
     exit 0
   fi
 done
