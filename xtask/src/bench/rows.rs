@@ -4,6 +4,7 @@ mod accept;
 mod adopt;
 mod attach;
 mod calls;
+mod capabilities;
 mod checkpoints;
 mod command;
 mod events;
@@ -43,4 +44,5 @@ pub(crate) const GROUPS: &[Group] = &[
     folds::GROUP,
     work::GROUP,
     checkpoints::GROUP,
+    capabilities::GROUP,
 ];
