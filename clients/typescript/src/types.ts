@@ -1949,6 +1949,19 @@ export interface HistoryResult {
   items: Array<OccurrenceView>;
 }
 
+/** What a hook says. */
+export type HookDecision =
+  /** It has nothing against it. */
+  | "continue"
+  /** It stops the call, or keeps back what came of it. */
+  | "block"
+  /** Nobody needs to be asked, unless somebody says otherwise in so many words. */
+  | "allow"
+  /** The call is refused. */
+  | "deny"
+  /** A person is to be asked. */
+  | "ask";
+
 /** Reports what a hook of the calling agent's own program said. */
 export interface HookParams {
   /** Whose hook: `claude-code` or `codex`; that of the agent's adapter. */
@@ -1956,6 +1969,17 @@ export interface HookParams {
   /** What the program handed to its hook. */
   report: Json;
 }
+
+/** When a hook around a call is asked. */
+export type HookPoint =
+  /** Before a call is made, or a person is asked about it. */
+  | "pre_tool_use"
+  /** Before a person is asked. */
+  | "permission_request"
+  /** After a call that went well. */
+  | "post_tool_use"
+  /** After a call that went wrong. */
+  | "post_tool_failure";
 
 /** What a hook's report made known. Nothing of it is proof: it is the agent's word about itself. */
 export interface HookResult {
@@ -1967,6 +1991,24 @@ export interface HookResult {
   taken: Array<MessageId>;
   /** Messages whose turn it says is over. */
   ended: Array<MessageId>;
+}
+
+/** What a hook made of a call. */
+export interface HookRun {
+  /** Which. */
+  hook: SafeLabel;
+  /** When it was asked. */
+  point: HookPoint;
+  /** How long it took, in milliseconds. */
+  took_ms: number;
+  /** What it said; nothing if it failed. */
+  decision?: HookDecision | null;
+  /** Why, or how it failed. */
+  reason?: string | null;
+  /** What it would have whoever calls know. */
+  context?: string | null;
+  /** Whether it changed what is given, or what came of it. */
+  changed?: boolean;
 }
 
 /** Whether a program's hooks were installed. */
@@ -2201,6 +2243,13 @@ export interface InterruptView {
   reason: string;
 }
 
+/** What had an invocation end without being done. */
+export type InvocationCause =
+  /** Its server does not accept what it is shown. */
+  | "credentials"
+  /** A hook stopped it, or keeps back what came of it. */
+  | "hook";
+
 export type InvocationId = string;
 
 /** Names an invocation. */
@@ -2262,6 +2311,10 @@ export interface InvocationView {
   output_bytes?: number;
   /** Why it ended so. */
   reason?: string | null;
+  /** What had it end without being done, where that is more than its server's word. */
+  cause?: InvocationCause | null;
+  /** The hooks that were asked about it, in their order. */
+  hooks?: Array<HookRun>;
   /** When it ended. */
   ended_at?: Timestamp | null;
 }
@@ -4511,7 +4564,9 @@ export type Segment =
   /** A tool or a command works. */
   | "tool"
   /** A person is waited for. */
-  | "approval_wait";
+  | "approval_wait"
+  /** A call of a connector waits for leave, or is refused. */
+  | "connector_permission";
 
 /** What a request is about, beside what its parameters say. */
 export interface Selectors {
@@ -5765,7 +5820,7 @@ export type TraceVerdict =
   | "inference_timeout"
   /** A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur. */
   | "workspace_lock"
-  /** A connector lacks a right. Nothing runs connectors yet, so this does not occur. */
+  /** A call of a connector waited for leave, was refused by a rule, or its server does not let the node in. */
   | "connector_permission"
   /** Nothing took longer than it should. */
   | "healthy";

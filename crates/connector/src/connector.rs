@@ -192,6 +192,6 @@ impl Connector {
     }
 
     fn failed(&self, state: &mut State, lived: Duration, failure: &Failure) {
-        state.rest.failed(&self.limits, lived, Instant::now(), failure.to_string());
+        state.rest.failed(&self.limits, lived, Instant::now(), failure);
     }
 }

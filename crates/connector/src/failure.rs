@@ -28,6 +28,9 @@ pub enum Failure {
         /// What it said, cut and cleaned.
         message: String,
     },
+    /// It does not accept what it is shown, or nothing can be had to show it.
+    #[error("its server does not let us in: {0}")]
+    Unauthorized(String),
     /// It answered with something else than what was asked for.
     #[error("it answered with something else than what was asked for: {0}")]
     Unexpected(String),
@@ -40,6 +43,8 @@ pub enum Failure {
         more: Duration,
         /// How it failed last.
         last: String,
+        /// Whether it did not accept what it was shown.
+        is_locked: bool,
     },
     /// It is not used any more.
     #[error("it is not used any more")]

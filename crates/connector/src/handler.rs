@@ -7,7 +7,10 @@ use std::{
 
 use rmcp::{
     ClientHandler, RoleClient,
-    model::{ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken},
+    model::{
+        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+        ProtocolVersion,
+    },
     service::NotificationContext,
 };
 use tokio::sync::{mpsc, watch};
@@ -83,6 +86,8 @@ impl ClientHandler for Handler {
 
     fn get_info(&self) -> ClientConfig {
         let ours = Implementation::new("edgeplane", env!("CARGO_PKG_VERSION"));
+        // The newer form is asked for apart; this is what the older one begins with.
         ClientConfig::new(ClientCapabilities::default(), ours)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 }

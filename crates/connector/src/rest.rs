@@ -12,11 +12,12 @@ pub(crate) struct Rest {
     failures: u32,
     until: Option<Instant>,
     last: String,
+    is_locked: bool,
 }
 
 impl Rest {
     /// Books a failure, or the end of a connection that lived for a time.
-    pub(crate) fn failed(&mut self, limits: &Limits, lived: Duration, now: Instant, why: String) {
+    pub(crate) fn failed(&mut self, limits: &Limits, lived: Duration, now: Instant, why: &Failure) {
         if lived >= limits.stable {
             self.failures = 0;
         }
@@ -26,14 +27,16 @@ impl Rest {
         let is_tripped = self.failures >= limits.failures_max;
         let rest = if is_tripped { limits.rest_max } else { doubled.min(limits.rest_max) };
         self.until = Some(now + rest);
-        self.last = why;
+        self.last = why.to_string();
+        self.is_locked = matches!(why, Failure::Unauthorized(_));
     }
 
     /// Refuses as long as it is to be left alone.
     pub(crate) fn check(&self, now: Instant) -> Result<(), Failure> {
         match self.until {
             Some(until) if until > now => {
-                Err(Failure::Resting { failures: self.failures, more: until - now, last: self.last.clone() })
+                let (failures, last, is_locked) = (self.failures, self.last.clone(), self.is_locked);
+                Err(Failure::Resting { failures, more: until - now, last, is_locked })
             }
             Some(_) | None => Ok(()),
         }
@@ -72,7 +75,7 @@ mod tests {
         let mut rest = Rest::default();
         let mut found = vec![rests(&rest, now)];
         for _ in 0..4 {
-            rest.failed(&limits, Duration::ZERO, now, "gone".to_owned());
+            rest.failed(&limits, Duration::ZERO, now, &Failure::Stopped);
             found.push(rests(&rest, now));
         }
         assert_eq!(found, [0, 100, 200, 400, 60_000]);
@@ -85,9 +88,9 @@ mod tests {
         let (limits, now) = (limits(), Instant::now());
         let mut rest = Rest::default();
         for _ in 0..3 {
-            rest.failed(&limits, Duration::ZERO, now, "gone".to_owned());
+            rest.failed(&limits, Duration::ZERO, now, &Failure::Stopped);
         }
-        rest.failed(&limits, limits.stable, now, "gone".to_owned());
+        rest.failed(&limits, limits.stable, now, &Failure::Stopped);
         assert_eq!((rest.failures(), rests(&rest, now)), (1, 100));
     }
 }

@@ -19,7 +19,7 @@ use rmcp::{
     },
     service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
     transport::{
-        StreamableHttpClientTransport, common::client_side_sse::ExponentialBackoff,
+        DynamicTransportError, StreamableHttpClientTransport, common::client_side_sse::ExponentialBackoff,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
@@ -37,7 +37,9 @@ use crate::{
     handler::{Handler, Watchers},
     limits::{CALLS_MAX, FRAME_BYTES_MAX, PAGES_MAX},
     lines::Lines,
+    oauth::Tokens,
     process::Process,
+    shown::{Refused, Shown, Unsent, unsent},
     verdict::Verdict,
 };
 
@@ -89,7 +91,13 @@ impl Session {
     pub async fn open(target: &Target, limits: Limits) -> Result<Self, Failure> {
         match target {
             Target::Program(program) => Self::run(program, limits).await,
-            Target::Address(address) => Self::reach(address, limits).await,
+            Target::Address(address) => match Self::reach(address, both(), limits).await {
+                // It says yes to whatever it is asked, and means nothing by it.
+                Err(Failure::Unexpected(_)) => {
+                    Self::reach(address, ClientLifecycleMode::Initialize, limits).await
+                }
+                reached => reached,
+            },
         }
     }
 
@@ -97,10 +105,14 @@ impl Session {
         let (process, streams) = Process::start(program).await?;
         let verdict = Verdict::default();
         let transport = Guard::new(Lines::new(streams, verdict.clone()), verdict.clone());
-        Self::greet(transport, Some(process), verdict, limits).await
+        Self::greet(transport, Some(process), verdict, both(), limits).await
     }
 
-    async fn reach(address: &Address, limits: Limits) -> Result<Self, Failure> {
+    async fn reach(
+        address: &Address,
+        lifecycle: ClientLifecycleMode,
+        limits: Limits,
+    ) -> Result<Self, Failure> {
         let mut headers = HashMap::new();
         for (name, value) in &address.headers {
             let setup = |what: &str| Failure::Setup(format!("header `{}` {what}", said(name)));
@@ -120,15 +132,22 @@ impl Session {
         retries.max_times = Some(STREAM_RETRIES_MAX);
         retries.max_delay = Some(limits.rest_max);
         config.retry_config = Arc::new(retries);
-        let verdict = Verdict::default();
-        let transport = Guard::new(StreamableHttpClientTransport::from_config(config), verdict.clone());
-        Self::greet(transport, None, verdict, limits).await
+        let (verdict, refused) = (Verdict::default(), Refused::default());
+        let tokens = address.oauth.clone().map(|oauth| Tokens::new(oauth, &address.url)).transpose();
+        let shown = tokens.and_then(|tokens| Shown::new(tokens, refused.clone(), verdict.clone()));
+        let shown = shown.map_err(Failure::Setup)?;
+        let inner = StreamableHttpClientTransport::with_client(shown, config);
+        let transport = Guard::new(inner, verdict.clone());
+        let greeted = Self::greet(transport, None, verdict, lifecycle, limits).await;
+        // Whatever became of it: it was refused for what was shown.
+        greeted.map_err(|failure| refused.take().map_or(failure, Failure::Unauthorized))
     }
 
     async fn greet<T>(
         transport: T,
         process: Option<Process>,
         verdict: Verdict,
+        lifecycle: ClientLifecycleMode,
         limits: Limits,
     ) -> Result<Self, Failure>
     where
@@ -137,10 +156,6 @@ impl Session {
         let (changes, changing) = watch::channel(0);
         let watchers = Watchers::default();
         let handler = Handler { watchers: watchers.clone(), changes };
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
-        };
         let greeting = Box::pin(handler.serve_with_lifecycle(transport, lifecycle));
         let failure = match timeout(limits.greeting, greeting).await {
             Ok(Ok(service)) => {
@@ -162,6 +177,9 @@ impl Session {
                     if process.is_some() =>
                 {
                     None
+                }
+                ClientInitializeError::ExpectedInitResult(_) => {
+                    Some(Failure::Unexpected(said(&chain(&error))))
                 }
                 error => Some(Failure::Greeting(said(&chain(error)))),
             },
@@ -309,7 +327,7 @@ impl Session {
             }
             Err(ServiceError::Timeout { .. }) => Err(Failure::Silent(limit)),
             Err(ServiceError::TransportSend(error)) if self.process.is_none() => {
-                Err(Failure::Unexpected(said(&chain(&error))))
+                Err(self.unsent(&error).await.unwrap_or_else(|| Failure::Unexpected(said(&chain(&error)))))
             }
             Err(_other) => Err(Failure::Ended(self.settled().await)),
         }
@@ -391,12 +409,21 @@ impl Session {
             ServiceError::McpError(error) => {
                 CallFailure::Refused { code: i64::from(error.code.0), message: said(&error.message) }
             }
-            ServiceError::TransportSend(error) if self.process.is_none() => {
-                CallFailure::Unexpected(said(&chain(&error)))
-            }
+            ServiceError::TransportSend(error) if self.process.is_none() => match self.unsent(&error).await {
+                Some(failure) => CallFailure::Unreachable(failure),
+                None => CallFailure::Unexpected(said(&chain(&error))),
+            },
             ServiceError::UnexpectedResponse => CallFailure::Unexpected("another kind of answer".to_owned()),
             _ => CallFailure::Broken(self.settled().await),
         }
+    }
+
+    /// Why something that was sent over HTTP came to nobody who does it, if that is known.
+    async fn unsent(&self, error: &DynamicTransportError) -> Option<Failure> {
+        Some(match unsent(error)? {
+            Unsent::Refused(why) => Failure::Unauthorized(why),
+            Unsent::Gone => Failure::Ended(self.settled().await),
+        })
     }
 
     /// How it ended, once that is known: a program's end is seen a moment after its output is closed.
@@ -405,6 +432,14 @@ impl Session {
             process.ended_within(self.limits.end).await;
         }
         self.ended()
+    }
+}
+
+/// The newer form, and the older one for whoever does not know it.
+fn both() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
     }
 }
 

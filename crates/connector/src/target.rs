@@ -2,6 +2,8 @@
 
 use std::{ffi::OsString, fmt, path::PathBuf};
 
+use crate::Oauth;
+
 /// Where a server is.
 #[derive(Debug, Clone)]
 pub enum Target {
@@ -45,6 +47,8 @@ pub struct Address {
     pub url: String,
     /// The bearer token that is shown to it.
     pub bearer: Option<String>,
+    /// As which client a token is got that is shown to it, in place of one that is given.
+    pub oauth: Option<Oauth>,
     /// What is sent with each request.
     pub headers: Vec<(String, String)>,
 }

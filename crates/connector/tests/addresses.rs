@@ -82,7 +82,7 @@ async fn listen(way: Way) -> String {
 
 fn connector(url: String, bearer: &str) -> Connector {
     let headers = vec![("x-team".to_owned(), "red".to_owned())];
-    let target = Target::Address(Address { url, bearer: Some(bearer.to_owned()), headers });
+    let target = Target::Address(Address { url, bearer: Some(bearer.to_owned()), oauth: None, headers });
     Connector::new(Arc::new(move || Ok(target.clone())), Limits::standard())
 }
 
@@ -141,7 +141,7 @@ async fn both_generations_are_spoken_to_a_program() {
 #[tokio::test(flavor = "multi_thread")]
 async fn address_that_does_not_let_us_in_says_so() {
     let failure = connector(listen(Way::Older).await, "wrong").inventory().await.unwrap_err();
-    assert!(matches!(failure, Failure::Greeting(_)), "{failure}");
+    assert!(matches!(failure, Failure::Unauthorized(_)), "{failure}");
     assert!(!failure.to_string().contains("wrong"), "{failure}");
     let failure = connector("http://127.0.0.1:1/mcp".to_owned(), "x").inventory().await.unwrap_err();
     assert!(matches!(failure, Failure::Greeting(_)), "{failure}");

@@ -7,6 +7,8 @@ mod collector;
 mod context;
 #[path = "traces/export.rs"]
 mod export;
+#[path = "traces/permission.rs"]
+mod permission;
 #[path = "traces/taps.rs"]
 mod taps;
 #[path = "traces/verdicts.rs"]

@@ -19,9 +19,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use connector::{
-    CONNECTOR_TIMEOUT_MS, ConnectorAddress, ConnectorCredentials, ConnectorDefault, ConnectorKind,
-    ConnectorManifest, ConnectorMetadata, ConnectorOauth, ConnectorPolicy, ConnectorProgram, ConnectorSecret,
-    ConnectorSpec, ConnectorText, ConnectorTransport,
+    CONNECTOR_TIMEOUT_MS, CallHook, CallHookFailure, CallHookRun, CallHooks, ConnectorAddress,
+    ConnectorCredentials, ConnectorDefault, ConnectorKind, ConnectorManifest, ConnectorMetadata,
+    ConnectorOauth, ConnectorPolicy, ConnectorProgram, ConnectorSecret, ConnectorSpec, ConnectorText,
+    ConnectorTransport,
 };
 pub use exec::{EXEC_TIMEOUT, ExecOutput, OneShot, Preset, PromptBy};
 pub use install::{Artifact, Deployment, Fetch, FetchSource, PREPARE_TIMEOUT, PrepareStep, Service};

@@ -4,8 +4,8 @@
 //! artifact relative to the folder it is unpacked to. Nothing here looks at a disk: paths are joined, not followed.
 
 use crate::{
-    ConnectorCredentials, ConnectorManifest, ConnectorSpec, ConnectorText, ConnectorTransport, Deployment,
-    FetchSource, Manifest, PrepareStep, SecretSource, Spec,
+    CallHookRun, ConnectorCredentials, ConnectorManifest, ConnectorSpec, ConnectorText, ConnectorTransport,
+    Deployment, FetchSource, Manifest, PrepareStep, SecretSource, Spec,
     words::{FilePath, WordError},
 };
 
@@ -92,7 +92,7 @@ impl ConnectorManifest {
                 *path = join(folder, path.as_str())?;
             }
         }
-        if let Some(program) = connector_program(&mut manifest.spec) {
+        for program in connector_programs(&mut manifest.spec) {
             *program = join(folder, program)?.to_string();
         }
         Ok(manifest)
@@ -106,7 +106,7 @@ impl ConnectorSpec {
         let mut spec = self.clone();
         let path = connector_paths(&mut spec).into_iter().find(|path| !path.as_str().starts_with('/'));
         let path = path.map(|path| path.to_string());
-        path.or_else(|| connector_program(&mut spec).map(|program| program.clone()))
+        path.or_else(|| connector_programs(&mut spec).first().map(|program| (*program).clone()))
     }
 }
 
@@ -137,13 +137,19 @@ fn connector_paths(spec: &mut ConnectorSpec) -> Vec<&mut FilePath> {
     paths
 }
 
-/// The first word of a connector's command, if it is a relative path.
-fn connector_program(spec: &mut ConnectorSpec) -> Option<&mut String> {
-    match &mut spec.transport {
+/// The first words of a connector's command and of its hooks', where they are relative paths.
+fn connector_programs(spec: &mut ConnectorSpec) -> Vec<&mut String> {
+    let own = match &mut spec.transport {
         ConnectorTransport::Stdio(program) => program.command.first_mut(),
         ConnectorTransport::Http(_) => None,
-    }
-    .filter(|program| program.contains('/') && !program.starts_with('/'))
+    };
+    let hooks = spec.hooks.pre.iter_mut().chain(&mut spec.hooks.post);
+    let hooks = hooks.filter_map(|hook| match &mut hook.run {
+        CallHookRun::Exec(command) => command.first_mut(),
+        CallHookRun::Http(_) => None,
+    });
+    let all = own.into_iter().chain(hooks);
+    all.filter(|program| program.contains('/') && !program.starts_with('/')).collect()
 }
 
 fn join(folder: &FilePath, path: &str) -> Result<FilePath, WordError> {

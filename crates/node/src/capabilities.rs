@@ -5,6 +5,7 @@
 //! of `connector`; what rules say is the gate's.
 
 mod door;
+mod hooks;
 mod live;
 mod offered;
 mod permission;
@@ -21,9 +22,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{record::chain, shared::Shared};
 
-pub(crate) use door::{Wanted, action_of, cancel, input_of, invoke, output_of};
+pub(crate) use door::{ASKS, Wanted, action_of, cancel, input_of, invoke, output_of};
 pub(crate) use offered::{Found, Listed, find, listed, view};
-pub(crate) use permission::{By, evaluate};
+pub(crate) use permission::{By, evaluate, locked_out};
 
 /// Invocations that are read at one go.
 const PAGE: usize = 500;

@@ -93,7 +93,7 @@ impl Meters {
             }
             Segment::Tool => self.tools.record(took, &labels),
             Segment::QueueWait => self.queue.record(took, &labels),
-            Segment::ApprovalWait => self.actions.record(took, &labels),
+            Segment::ApprovalWait | Segment::ConnectorPermission => self.actions.record(took, &labels),
             Segment::RuntimeDelay => self.recovery.record(took, &labels),
             Segment::Request | Segment::Delivery => {}
         }

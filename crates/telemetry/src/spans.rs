@@ -79,6 +79,7 @@ fn segment(segment: Segment) -> &'static str {
         Segment::Turn => "turn",
         Segment::Tool => "tool",
         Segment::ApprovalWait => "approval_wait",
+        Segment::ConnectorPermission => "connector_permission",
     }
 }
 

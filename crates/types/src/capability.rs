@@ -62,6 +62,54 @@ words! {
     }
 }
 
+words! {
+    /// What had an invocation end without being done.
+    InvocationCause {
+        /// Its server does not accept what it is shown.
+        Credentials => "credentials",
+        /// A hook stopped it, or keeps back what came of it.
+        Hook => "hook",
+    }
+}
+
+words! {
+    /// When a hook around a call is asked.
+    HookPoint {
+        /// Before a call is made, or a person is asked about it.
+        PreToolUse => "pre_tool_use",
+        /// Before a person is asked.
+        PermissionRequest => "permission_request",
+        /// After a call that went well.
+        PostToolUse => "post_tool_use",
+        /// After a call that went wrong.
+        PostToolFailure => "post_tool_failure",
+    }
+}
+
+words! {
+    /// What a hook says.
+    HookDecision {
+        /// It has nothing against it.
+        Continue => "continue",
+        /// It stops the call, or keeps back what came of it.
+        Block => "block",
+        /// Nobody needs to be asked, unless somebody says otherwise in so many words.
+        Allow => "allow",
+        /// The call is refused.
+        Deny => "deny",
+        /// A person is to be asked.
+        Ask => "ask",
+    }
+}
+
+impl HookPoint {
+    /// Whether it comes before the call.
+    #[must_use]
+    pub fn is_before(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest)
+    }
+}
+
 impl InvocationState {
     /// Whether it is over.
     #[must_use]

@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 
 pub use actor::Actor;
 pub use call::{CallEnd, UnkeptReason};
-pub use capability::{InvocationBegun, InvocationEnded, InvocationRequested};
+pub use capability::{
+    HookCompleted, HookFailed, HookRun, HookStarted, InvocationBegun, InvocationEnded, InvocationRequested,
+};
 pub use closing::{ClosingReason, ToldBy};
 pub use command::{CommandInputAccepted, CommandInputSettled, InputFate};
 pub use conversation::{

@@ -25,7 +25,9 @@ pub mod workspace;
 
 mod words;
 
-pub use capability::{CapabilityKind, EffectClass, InvocationState, Permission};
+pub use capability::{
+    CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState, Permission,
+};
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{

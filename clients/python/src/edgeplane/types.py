@@ -1994,6 +1994,16 @@ class HistoryResult(TypedDict):
     items: List[OccurrenceView]
 
 
+HookDecision = Literal[
+    "continue",  # It has nothing against it.
+    "block",  # It stops the call, or keeps back what came of it.
+    "allow",  # Nobody needs to be asked, unless somebody says otherwise in so many words.
+    "deny",  # The call is refused.
+    "ask",  # A person is to be asked.
+]
+"""What a hook says."""
+
+
 class HookParams(TypedDict):
     """Reports what a hook of the calling agent's own program said."""
 
@@ -2001,6 +2011,15 @@ class HookParams(TypedDict):
     kind: SafeLabel
     # What the program handed to its hook.
     report: Any
+
+
+HookPoint = Literal[
+    "pre_tool_use",  # Before a call is made, or a person is asked about it.
+    "permission_request",  # Before a person is asked.
+    "post_tool_use",  # After a call that went well.
+    "post_tool_failure",  # After a call that went wrong.
+]
+"""When a hook around a call is asked."""
 
 
 class HookResult(TypedDict):
@@ -2014,6 +2033,25 @@ class HookResult(TypedDict):
     taken: List[MessageId]
     # Messages whose turn it says is over.
     ended: List[MessageId]
+
+
+class HookRun(TypedDict):
+    """What a hook made of a call."""
+
+    # Which.
+    hook: SafeLabel
+    # When it was asked.
+    point: HookPoint
+    # How long it took, in milliseconds.
+    took_ms: int
+    # What it said; nothing if it failed.
+    decision: NotRequired[Optional[HookDecision]]
+    # Why, or how it failed.
+    reason: NotRequired[Optional[str]]
+    # What it would have whoever calls know.
+    context: NotRequired[Optional[str]]
+    # Whether it changed what is given, or what came of it.
+    changed: NotRequired[bool]
 
 
 HooksState = Literal[
@@ -2253,6 +2291,13 @@ class InterruptView(TypedDict):
     reason: str
 
 
+InvocationCause = Literal[
+    "credentials",  # Its server does not accept what it is shown.
+    "hook",  # A hook stopped it, or keeps back what came of it.
+]
+"""What had an invocation end without being done."""
+
+
 InvocationId = str
 
 
@@ -2312,6 +2357,10 @@ class InvocationView(TypedDict):
     output_bytes: NotRequired[int]
     # Why it ended so.
     reason: NotRequired[Optional[str]]
+    # What had it end without being done, where that is more than its server's word.
+    cause: NotRequired[Optional[InvocationCause]]
+    # The hooks that were asked about it, in their order.
+    hooks: NotRequired[List[HookRun]]
     # When it ended.
     ended_at: NotRequired[Optional[Timestamp]]
 
@@ -4637,6 +4686,7 @@ Segment = Literal[
     "turn",  # An agent works.
     "tool",  # A tool or a command works.
     "approval_wait",  # A person is waited for.
+    "connector_permission",  # A call of a connector waits for leave, or is refused.
 ]
 """Which part of a request's way a span is."""
 
@@ -5918,7 +5968,7 @@ TraceVerdict = Literal[
     "runtime_delay",  # A program was started, restarted or ended badly.
     "inference_timeout",  # A turn shows no sign of life.
     "workspace_lock",  # A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur.
-    "connector_permission",  # A connector lacks a right. Nothing runs connectors yet, so this does not occur.
+    "connector_permission",  # A call of a connector waited for leave, was refused by a rule, or its server does not let the node in.
     "healthy",  # Nothing took longer than it should.
 ]
 """What a trace comes to: exactly one of these."""

@@ -1,5 +1,7 @@
 //! Connectors: servers whose tools agents may use, how they are reached, and what of them may be used.
 
+mod hooks;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_types::{AgentName, EffectClass, Permission, SafeLabel};
@@ -10,6 +12,8 @@ use crate::{
     model::{ApiVersion, SecretSource, yes},
     words::{EnvName, FilePath, LabelKey, ToolPattern},
 };
+
+pub use hooks::{CallHook, CallHookFailure, CallHookRun, CallHooks};
 
 /// How long a call of a connector may take, in milliseconds.
 pub const CONNECTOR_TIMEOUT_MS: u64 = 60_000;
@@ -71,6 +75,9 @@ pub struct ConnectorSpec {
     /// What holds for a call of a tool that may be used.
     #[serde(default = "ConnectorPolicy::standard")]
     pub policy: ConnectorPolicy,
+    /// Who is asked before a call is made, and who sees what came of it.
+    #[serde(default, skip_serializing_if = "CallHooks::is_none")]
+    pub hooks: CallHooks,
     /// How long a call may take, in milliseconds.
     #[serde(default = "timeout_ms")]
     #[schemars(range(min = 1, max = 3_600_000))]
@@ -148,15 +155,20 @@ pub enum ConnectorCredentials {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConnectorOauth {
-    /// Where tokens are asked for.
+    /// Where tokens are asked for. Either this or `issuer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 4096))]
-    pub token_url: String,
+    pub token_url: Option<String>,
+    /// The authorisation server. Where it gives tokens is found by what it says of itself; the server must name it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 4096))]
+    pub issuer: Option<String>,
     /// As which client.
     #[schemars(length(min = 1, max = 256))]
     pub client_id: String,
     /// Where the client's secret is.
     pub client_secret: ConnectorSecret,
-    /// What is asked for.
+    /// What is asked for. Left out: what the server says that it wants.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub scopes: Vec<String>,

@@ -1,6 +1,7 @@
 //! Wrong connectors: where they are wrong, and that no secret is repeated by whoever refuses it.
 
 use edgeplane_manifest::{ConnectorSpec, SourceFile, parse_set};
+use edgeplane_types::HookPoint;
 
 use super::check;
 
@@ -130,4 +131,67 @@ fn patterns_say_which_tools_may_be_used() {
         assert!(!spec.admits(tool), "{tool}");
     }
     assert!(read("transport: {stdio: {command: [x]}}").admits("anything"), "no list allows all");
+}
+
+/// Proves CAP-019.
+#[test]
+fn a_client_s_secret_is_sent_to_one_place_where_nobody_reads_along() {
+    let client = "clientId: a, clientSecret: {secretRef: {env: S}}";
+    let spec = |who: &str| {
+        format!("transport: {{http: {{url: 'https://x'}}}}\ncredentials: {{oauth: {{{who}{client}}}}}")
+    };
+    let at = "spec.credentials.oauth";
+    let both = connector(&spec("tokenUrl: 'https://x', issuer: 'https://x', "));
+    check(&both, &[(FIRST + 1, at, "found both of them")]);
+    check(&connector(&spec("")), &[(FIRST + 1, at, "found none of them")]);
+    for (key, url) in
+        [("tokenUrl", "http://x/token"), ("issuer", "http://localhost.x"), ("issuer", "http://10.0.0.1:80")]
+    {
+        let text = connector(&spec(&format!("{key}: '{url}', ")));
+        check(&text, &[(FIRST + 1, &format!("{at}.{key}"), "an address with `https://`")]);
+    }
+    for url in ["https://x/token", "http://localhost:8080/t", "http://127.0.0.1/t", "http://[::1]:80/t"] {
+        assert!(read(&spec(&format!("tokenUrl: '{url}', "))).credentials.is_some(), "{url}");
+    }
+}
+
+/// Proves CAP-020.
+#[test]
+fn hooks_of_a_connector_are_asked_at_their_points() {
+    let hooks = |pre: &str, post: &str| {
+        connector(&format!(
+            "transport: {{stdio: {{command: [x]}}}}\nhooks:\n  pre: [{pre}]\n  post: [{post}]"
+        ))
+    };
+    let hook =
+        |name: &str, point: &str, run: &str| format!("{{name: {name}, points: [{point}], run: {{{run}}}}}");
+    let good = hook("a", "pre_tool_use", "exec: [x]");
+    let at = "spec.hooks.pre[0]";
+    for (pre, line, field, part) in [
+        (
+            hook("a", "post_tool_use", "exec: [x]"),
+            2,
+            format!("{at}.points"),
+            "`pre_tool_use` or `permission_request`",
+        ),
+        (hook("a", "", "exec: [x]"), 2, format!("{at}.points"), "at least 1 entry"),
+        (hook("a", "pre_tool_use", "exec: []"), 2, format!("{at}.run.exec"), "a program and its arguments"),
+        (hook("a", "pre_tool_use", "http: 'ftp://x'"), 2, format!("{at}.run.http"), "an address"),
+        (hook("a", "pre_tool_use", ""), 2, format!("{at}.run"), "found none of"),
+    ] {
+        check(&hooks(&pre, ""), &[(FIRST + line, &field, part)]);
+    }
+    let late = hook("b", "permission_request", "exec: [x]");
+    check(
+        &hooks(&good, &late),
+        &[(FIRST + 3, "spec.hooks.post[0].points", "`post_tool_use` or `post_tool_failure`")],
+    );
+    let twice = hook("a", "post_tool_use", "http: 'https://x'");
+    check(&hooks(&good, &twice), &[(FIRST + 3, "spec.hooks.post[0].name", "`a` a second time")]);
+    let spec = read(
+        "transport: {stdio: {command: [x]}}\nhooks: {pre: [{name: a, points: [pre_tool_use], tools: ['w*'], run: {exec: [x]}}]}",
+    );
+    assert_eq!(spec.hooks.at(HookPoint::PreToolUse, "write").count(), 1);
+    assert_eq!(spec.hooks.at(HookPoint::PreToolUse, "read").count(), 0);
+    assert_eq!(spec.hooks.at(HookPoint::PostToolUse, "write").count(), 0);
 }

@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use edgeplane_connector::{Call, CallFailure, Effect, OfferKind};
+use edgeplane_connector::{Call, CallFailure, Effect, Failure, OfferKind};
 use edgeplane_proof::{canonical, digest};
 use edgeplane_store::{ActionRow, InvocationRow, StoredBody};
 use edgeplane_types::{
-    ActionId, AgentId, CapabilityKind, ErrorName, Fact, Ingress, InvocationId, InvocationState, Permission,
-    StreamName,
+    ActionId, AgentId, CapabilityKind, ErrorName, Fact, Ingress, InvocationCause, InvocationId,
+    InvocationState, Permission, StreamName,
     decision::{ActionKind, ActionOutcome},
     fact::{InvocationBegun, InvocationEnded, InvocationRequested},
 };
@@ -18,7 +18,7 @@ use edgeplane_wire::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{By, Found, live, offered, permission};
+use super::{By, Found, hooks, live, offered, permission};
 use crate::{
     admission::{self, Saying},
     agent::{ActionRequest, AgentHandle, Command, Teller},
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// What the key of an action that asks about a call begins with.
-const ASKS: &str = "invocation:";
+pub(crate) const ASKS: &str = "invocation:";
 
 /// The rule by which the node itself ends a call.
 const RULE: &str = "capability-call";
@@ -44,10 +44,10 @@ pub(crate) struct Wanted {
 }
 
 /// What a call is given: exactly, and as the record shows it.
-struct Input {
-    exact: Vec<u8>,
-    shown: Value,
-    has_secrets: bool,
+pub(super) struct Input {
+    pub(super) exact: Vec<u8>,
+    pub(super) shown: Value,
+    pub(super) has_secrets: bool,
 }
 
 fn stream_of(shared: &Shared, agent: Option<AgentId>) -> StreamName {
@@ -77,6 +77,11 @@ pub(crate) async fn invoke(
     let input = checked(&wanted.input, &offer.input_schema)?;
     let holds = permission::pass(shared, by, found)?;
     let id: InvocationId = shared.record.mint().id();
+    let origin = Origin::actor(by.caller.actor());
+    let stream = stream_of(shared, by.agent.map(|agent| agent.id));
+    let place = hooks::Place { shared, id, stream, origin: &origin };
+    let hooks::Before { input, holds, runs, .. } =
+        Box::pin(hooks::before(place, (by, found), input, holds)).await?;
     let mut draft = Draft::default();
     let shown = serde_json::to_vec(&input.shown).map_err(|error| unwritable(&error))?;
     let (shown_digest, shown_bytes) = draft.body(shown);
@@ -97,12 +102,14 @@ pub(crate) async fn invoke(
         timeout_ms: wanted.timeout_ms.unwrap_or(limit).clamp(1, limit),
         epoch: by.caller.agent.as_ref().map(|agent| agent.epoch),
         causation: cause(shared, by.caller)?,
+        hooks: runs,
     };
-    let origin = Origin::actor(by.caller.actor());
-    let stream = stream_of(shared, by.agent.map(|agent| agent.id));
     let fact = Fact::InvocationRequested(Box::new(requested.clone()));
     shared.record.add(&mut draft, stream, &origin, fact);
     let is_asked = holds.decision == Permission::Ask;
+    if holds.decision == Permission::Deny {
+        return stopped(place, draft, holds.reason).await;
+    }
     if !is_asked {
         let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id });
         shared.record.add(&mut draft, stream, &origin, begun);
@@ -120,12 +127,25 @@ pub(crate) async fn invoke(
     Ok(id)
 }
 
+/// Tells the record of a call that a hook stopped before it was meant.
+async fn stopped(
+    place: hooks::Place<'_>,
+    mut draft: Draft,
+    reason: String,
+) -> Result<InvocationId, RpcError> {
+    let (ended, _) = ending(place.id, InvocationState::Denied, reason);
+    let ended = InvocationEnded { cause: Some(InvocationCause::Hook), ..ended };
+    place.shared.record.add(&mut draft, place.stream, place.origin, Fact::InvocationEnded(ended));
+    place.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+    Ok(place.id)
+}
+
 fn unwritable(error: &serde_json::Error) -> RpcError {
     RpcError::new(ErrorName::InvalidParams, format!("`input` cannot be kept: {error}"))
 }
 
 /// What is given must be an object with what is required. All else the server checks, whose schema it is.
-fn checked(input: &Value, schema: &Map<String, Value>) -> Result<Input, RpcError> {
+pub(super) fn checked(input: &Value, schema: &Map<String, Value>) -> Result<Input, RpcError> {
     let invalid = |what: String| RpcError::new(ErrorName::InvalidParams, what);
     let Some(entries) = input.as_object() else { return Err(invalid("`input` is no object".to_owned())) };
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -234,7 +254,7 @@ fn act(
             Ok(declared) => {
                 let call = Call {
                     kind: offer_kind(asked.kind),
-                    native_id: asked.native_id,
+                    native_id: asked.native_id.clone(),
                     input: serde_json::from_slice(&input).unwrap_or_default(),
                     timeout: Duration::from_millis(asked.timeout_ms),
                 };
@@ -244,7 +264,7 @@ fn act(
                     () = shared.stopping.cancelled() => return,
                 }
             }
-            Err(gone) => Err(CallFailure::Unreachable(edgeplane_connector::Failure::Setup(gone.message))),
+            Err(gone) => Err(CallFailure::Unreachable(Failure::Setup(gone.message))),
         };
         shared.failpoint("invocation.acted");
         let ended = match called {
@@ -254,8 +274,13 @@ fn act(
                 let output = serde_json::to_vec(&said.value).unwrap_or_default();
                 (InvocationEnded { reason, ..ending(id, state, String::new()).0 }, output)
             }
-            Err(failure) => ending(id, state_of(&failure, &stop), failure.to_string()),
+            Err(failure) => {
+                let (ended, output) = ending(id, state_of(&failure, &stop), failure.to_string());
+                (InvocationEnded { cause: cause_of(&failure), ..ended }, output)
+            }
         };
+        let place = hooks::Place { shared: &shared, id, stream, origin: &origin };
+        let ended = Box::pin(hooks::after(place, &asked, ended)).await;
         end_as(&shared, (stream, origin), id, ended).await;
     });
 }
@@ -269,13 +294,20 @@ fn state_of(failure: &CallFailure, stop: &CancellationToken) -> InvocationState 
     }
 }
 
+fn cause_of(failure: &CallFailure) -> Option<InvocationCause> {
+    matches!(failure, CallFailure::Unreachable(Failure::Unauthorized(_)))
+        .then_some(InvocationCause::Credentials)
+}
+
 fn ending(id: InvocationId, state: InvocationState, reason: String) -> (InvocationEnded, Vec<u8>) {
     let ended = InvocationEnded {
         invocation_id: id,
         state,
         reason: Some(reason),
+        cause: None,
         output_digest: None,
         output_bytes: 0,
+        hooks: Vec::new(),
     };
     (ended, Vec::new())
 }

@@ -9,9 +9,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use edgeplane_connector::{Address, Connector, Limits, Program, Target};
+use edgeplane_connector::{Address, Connector, Grantor, Limits, Oauth, Program, Target};
 use edgeplane_manifest::{
-    ConnectorCredentials, ConnectorProgram, ConnectorSpec, ConnectorText, ConnectorTransport, SecretSource,
+    ConnectorCredentials, ConnectorOauth, ConnectorProgram, ConnectorSpec, ConnectorText, ConnectorTransport,
+    SecretSource,
 };
 use edgeplane_store::ResourceFilter;
 use edgeplane_types::{AgentName, ErrorName, ResourceKind, ResourceUri};
@@ -142,6 +143,16 @@ pub(super) async fn end_left_behind(shared: &Arc<Shared>) {
     }
 }
 
+/// A program that is a hook of a connector: it starts where the connector's own does, and is given as little.
+pub(super) fn hook_program(
+    shared: &Shared,
+    declared: &Declared,
+    command: &[String],
+) -> Result<Program, String> {
+    let command = ConnectorProgram { command: command.to_vec(), env: BTreeMap::new(), cwd: None };
+    Surroundings::of(shared, declared.name.as_str()).program(&command)
+}
+
 fn mark(shared: &Shared, name: &str) -> String {
     format!("{}/{name}", shared.identity.id)
 }
@@ -168,11 +179,20 @@ impl Surroundings {
         match &spec.transport {
             ConnectorTransport::Stdio(program) => self.program(program).map(Target::Program),
             ConnectorTransport::Http(address) => {
-                let bearer = spec.credentials.as_ref().map(|shown| self.bearer(shown)).transpose()?;
+                let (bearer, oauth) = match &spec.credentials {
+                    None => (None, None),
+                    Some(ConnectorCredentials::Env(name)) => {
+                        (Some(self.secret(&SecretSource::Env(name.clone()))?), None)
+                    }
+                    Some(ConnectorCredentials::File(path)) => {
+                        (Some(self.secret(&SecretSource::File(path.clone()))?), None)
+                    }
+                    Some(ConnectorCredentials::Oauth(client)) => (None, Some(self.oauth(client)?)),
+                };
                 let headers = address.headers.iter();
                 let headers = headers.map(|(name, text)| Ok((name.to_string(), self.text(text)?)));
                 let headers = headers.collect::<Result<_, String>>()?;
-                Ok(Target::Address(Address { url: address.url.clone(), bearer, headers }))
+                Ok(Target::Address(Address { url: address.url.clone(), bearer, oauth, headers }))
             }
         }
     }
@@ -204,12 +224,17 @@ impl Surroundings {
         }
     }
 
-    fn bearer(&self, shown: &ConnectorCredentials) -> Result<String, String> {
-        match shown {
-            ConnectorCredentials::Env(name) => self.secret(&SecretSource::Env(name.clone())),
-            ConnectorCredentials::File(path) => self.secret(&SecretSource::File(path.clone())),
-            ConnectorCredentials::Oauth(_) => Err("`credentials.oauth` is not served yet".to_owned()),
-        }
+    fn oauth(&self, client: &ConnectorOauth) -> Result<Oauth, String> {
+        let grantor = match (&client.token_url, &client.issuer) {
+            (Some(url), _) => Grantor::At(url.clone()),
+            (None, Some(issuer)) => Grantor::Issuer(issuer.clone()),
+            (None, None) => {
+                return Err("`credentials.oauth` names neither `tokenUrl` nor `issuer`".to_owned());
+            }
+        };
+        let client_secret = self.secret(&client.client_secret.secret_ref)?;
+        let (client_id, scopes) = (client.client_id.clone(), client.scopes.clone());
+        Ok(Oauth { client_id, client_secret, scopes, grantor })
     }
 
     /// The value of a secret. What is wrong is said without it.

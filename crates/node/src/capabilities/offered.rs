@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use edgeplane_connector::{Inventory, Offer, OfferKind};
-use edgeplane_types::{CapabilityId, CapabilityKind, EffectClass, ErrorName};
+use edgeplane_connector::{Failure, Inventory, Offer, OfferKind};
+use edgeplane_types::{AgentName, CapabilityId, CapabilityKind, EffectClass, ErrorName};
 use edgeplane_wire::{
     api::capability::{
         CapabilityBacking, CapabilityEffect, CapabilityView, ConnectorStanding, PermissionView,
@@ -52,14 +52,7 @@ pub(crate) struct Found {
 impl Found {
     /// Its id: of its connector, its kind and its native name, so that it stays the same over restarts.
     pub(crate) fn id(&self) -> CapabilityId {
-        let text = format!("{}\0{}\0{}", self.declared.name, self.offer.kind.as_str(), self.offer.native_id);
-        let digest = edgeplane_proof::digest(text.as_bytes());
-        let bytes = digest.as_bytes();
-        let mut high = [0; 8];
-        let mut random = [0; 10];
-        high.iter_mut().skip(2).zip(bytes).for_each(|(to, from)| *to = *from);
-        random.iter_mut().zip(bytes.iter().skip(6)).for_each(|(to, from)| *to = *from);
-        CapabilityId::from_parts(u64::from_be_bytes(high), random)
+        id_of(&self.declared.name, &self.offer)
     }
 
     pub(crate) fn kind(&self) -> CapabilityKind {
@@ -87,6 +80,25 @@ impl Found {
         let reversible = matches!(class, EffectClass::None | EffectClass::Read);
         CapabilityEffect { class, vouched: vouched.is_some(), reversible }
     }
+}
+
+/// The same by what the record calls a kind.
+pub(crate) fn called_as(kind: CapabilityKind, native_id: &str) -> String {
+    match kind {
+        CapabilityKind::Tool => native_id.to_owned(),
+        CapabilityKind::Resource | CapabilityKind::Prompt => format!("{kind}:{native_id}"),
+    }
+}
+
+fn id_of(connector: &AgentName, offer: &Offer) -> CapabilityId {
+    let text = format!("{connector}\0{}\0{}", offer.kind.as_str(), offer.native_id);
+    let digest = edgeplane_proof::digest(text.as_bytes());
+    let bytes = digest.as_bytes();
+    let mut high = [0; 8];
+    let mut random = [0; 10];
+    high.iter_mut().skip(2).zip(bytes).for_each(|(to, from)| *to = *from);
+    random.iter_mut().zip(bytes.iter().skip(6)).for_each(|(to, from)| *to = *from);
+    CapabilityId::from_parts(u64::from_be_bytes(high), random)
 }
 
 /// What something of a kind is called within its connector.
@@ -150,41 +162,79 @@ pub(crate) async fn listed(shared: &Arc<Shared>, connector: Option<&str>) -> Res
     Ok(listed)
 }
 
+/// Whether a server does not accept what it is shown; one that is left alone for that still does not.
+fn is_locked(failure: &Failure) -> bool {
+    match failure {
+        Failure::Unauthorized(_) => true,
+        Failure::Resting { is_locked, .. } => *is_locked,
+        _ => false,
+    }
+}
+
+/// Why a capability is not found.
+#[derive(Debug)]
+pub(crate) struct Unfound {
+    error: RpcError,
+    /// Whether its connector's server does not accept what it is shown.
+    pub(crate) is_locked: bool,
+}
+
+impl From<RpcError> for Unfound {
+    fn from(error: RpcError) -> Self {
+        Self { error, is_locked: false }
+    }
+}
+
+impl From<Unfound> for RpcError {
+    fn from(unfound: Unfound) -> Self {
+        unfound.error
+    }
+}
+
 fn no_capability(text: &str) -> RpcError {
     let shown = edgeplane_driver::render::clean(text).chars().take(120).collect::<String>();
     RpcError::new(ErrorName::NotFound, format!("no capability `{shown}`"))
         .hint("`edgeplane capability list` shows those there are")
 }
 
-/// The capability with this id or name.
+/// The capability with this id or name. Only its own connector is asked, if it is known which that is.
 ///
 /// # Errors
 /// `not_found`, or `unavailable` where its connector does not answer.
-pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, RpcError> {
+pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfound> {
     let id = text.parse::<CapabilityId>().ok();
-    let connector = match id {
-        Some(id) => shared.capabilities.known.get(id),
-        None => text.split_once('/').map(|(connector, _)| connector.to_owned()),
+    let (connector, called_so) = match (id, text.split_once('/')) {
+        (Some(id), _) => (shared.capabilities.known.get(id), None),
+        (None, Some((connector, rest))) => (Some(connector.to_owned()), Some(rest)),
+        (None, None) => return Err(no_capability(text).into()),
     };
-    if id.is_none() && connector.is_none() {
-        return Err(no_capability(text));
-    }
-    let listed = listed(shared, connector.as_deref()).await.map_err(|error| match error.name() {
+    let Some(connector) = connector else {
+        let found = listed(shared, None).await?.found;
+        let found = found.into_iter().find(|found| Some(found.id()) == id);
+        return found.ok_or_else(|| no_capability(text).into());
+    };
+    let declared = live::declared(shared, &connector).map_err(|error| match error.name() {
         ErrorName::NotFound => no_capability(text),
         _ => error,
     })?;
-    let is_it = |found: &Found| id.map_or_else(|| found.name() == text, |id| found.id() == id);
-    if let Some(found) = listed.found.into_iter().find(is_it) {
-        return match found.declared.spec.enabled {
-            true => Ok(found),
-            false => Err(unavailable(found.declared.name.as_str(), "it is not enabled")),
-        };
+    if !declared.spec.enabled {
+        return Err(unavailable(&connector, "it is not enabled").into());
     }
-    let silent = listed.standings.into_iter().find(|standing| connector.is_some() && !standing.available);
-    Err(match silent {
-        Some(standing) => unavailable(standing.connector.as_str(), &standing.failure.unwrap_or_default()),
-        None => no_capability(text),
-    })
+    let inventory = declared.connector.inventory().await.map_err(|failure| Unfound {
+        error: unavailable(&connector, &failure.to_string()),
+        is_locked: is_locked(&failure),
+    })?;
+    let is_it = |offer: &&Offer| match called_so {
+        Some(name) => called(offer.kind, &offer.native_id) == name,
+        None => Some(id_of(&declared.name, offer)) == id,
+    };
+    let offer = inventory.offers().find(is_it).cloned().ok_or_else(|| no_capability(text))?;
+    let found = Found { declared, offer };
+    if !found.declared.spec.admits(&found.called()) {
+        return Err(no_capability(text).into());
+    }
+    shared.capabilities.known.remember(found.id(), &connector);
+    Ok(found)
 }
 
 fn unavailable(connector: &str, why: &str) -> RpcError {

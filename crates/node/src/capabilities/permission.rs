@@ -53,6 +53,14 @@ pub(super) fn pass(shared: &Arc<Shared>, by: &By<'_>, found: &Found) -> Result<P
     })
 }
 
+/// Notes that an agent could not call what it wanted: the connector's server does not let the node in.
+pub(crate) fn locked_out(shared: &Arc<Shared>, by: &By<'_>, capability: &str, reason: &str) {
+    if let Some(agent) = by.agent {
+        let asked = asked(by, agent, capability);
+        shared.gate.beyond(shared, &asked, "connector-credentials", reason.to_owned());
+    }
+}
+
 fn of_connector(by: &By<'_>, found: &Found) -> PermissionView {
     let (decision, rule) = found.declared.spec.policy.holds_for(&found.called());
     let connector = &found.declared.name;

@@ -85,9 +85,13 @@ async fn write_later(shared: Arc<Shared>) {
 }
 
 async fn write(shared: &Shared, refusals: Vec<(Kind, u64, String)>) {
-    let stream = StreamName::Node(shared.identity.id);
     let mut draft = Draft::default();
     for (Kind { action, agent, principal, channel, layer, rule }, count, reason) in refusals {
+        // Who may call what belongs to whoever calls, beside their calls.
+        let stream = match action {
+            PolicyAction::Invoke => StreamName::Agent(agent),
+            _ => StreamName::Node(shared.identity.id),
+        };
         let fact = Fact::RequestRefused {
             action,
             agent_id: Some(agent),

@@ -47,7 +47,7 @@ const LIFE: [&str; 13] = [
 ];
 
 /// What happens to a message and in its turn, and to those around it; pieces are read apart.
-const WAY: [&str; 21] = [
+const WAY: [&str; 25] = [
     "message.injected",
     "message.turn_ended",
     "message.rejected",
@@ -69,6 +69,10 @@ const WAY: [&str; 21] = [
     "session.failed",
     "agent.probed",
     "agent.retired",
+    "request.refused",
+    "invocation.requested",
+    "invocation.begun",
+    "invocation.ended",
 ];
 
 /// What the record holds of a trace.

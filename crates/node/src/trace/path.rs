@@ -17,7 +17,8 @@ pub(crate) fn critical(waterfall: &Waterfall) -> Vec<PathStretch> {
     // The one that a moment belongs to comes last of those that are open.
     let rank = |index: &usize| {
         let span = waterfall.spans.get(*index);
-        let waits_for_person = span.is_some_and(|span| span.segment == Segment::ApprovalWait);
+        let waits = [Segment::ApprovalWait, Segment::ConnectorPermission];
+        let waits_for_person = span.is_some_and(|span| waits.contains(&span.segment));
         let depth = depths.get(*index).copied().unwrap_or(0);
         (depth, waits_for_person, span.map(|span| (span.start, span.span_id)))
     };

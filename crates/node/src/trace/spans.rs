@@ -18,6 +18,7 @@ use super::{
     operation,
 };
 
+mod calls;
 mod turn;
 mod wait;
 
@@ -260,6 +261,7 @@ fn rank(segment: Segment) -> u8 {
         Segment::Turn => 4,
         Segment::Tool => 5,
         Segment::ApprovalWait => 6,
+        Segment::ConnectorPermission => 7,
     }
 }
 

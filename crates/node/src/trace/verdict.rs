@@ -22,6 +22,9 @@ pub(crate) const WAIT_MS: u64 = 1_000;
 /// Which share of a trace's time something must have taken to be its verdict, in percent.
 pub(crate) const SHARE_PERCENT: u64 = 20;
 
+/// The rule by which a refused call is a verdict.
+const CALL_REFUSED: &str = "call-refused";
+
 /// Pieces of evidence that are given.
 const EVIDENCE_MAX: usize = 16;
 
@@ -81,7 +84,8 @@ fn decide(
     // the order in which the verdicts are listed.
     let chosen = candidates
         .into_iter()
-        .max_by_key(|found| (found.is_open, found.ms, std::cmp::Reverse(found.verdict)));
+        .max_by_key(|found| (found.is_open, found.ms, std::cmp::Reverse(found.verdict)))
+        .or_else(|| refused_call(&waterfall.spans));
     match chosen {
         Some(found) => {
             let reason = in_words(&found);
@@ -105,6 +109,7 @@ fn candidates<'a>(spans: &'a [Span], times: &HashMap<SpanId, u64>) -> Vec<Candid
         (TraceVerdict::ApprovalWait, "waited-for-a-person", &[Segment::ApprovalWait][..]),
         (TraceVerdict::QueueWait, "waited-in-the-queue", &[Segment::QueueWait, Segment::Delivery][..]),
         (TraceVerdict::RuntimeDelay, "waited-for-the-program", &[Segment::RuntimeDelay][..]),
+        (TraceVerdict::ConnectorPermission, "waited-for-leave-to-call", &[Segment::ConnectorPermission][..]),
     ];
     let mut found = Vec::new();
     for (verdict, rule, segments) in waits {
@@ -129,6 +134,15 @@ fn candidates<'a>(spans: &'a [Span], times: &HashMap<SpanId, u64>) -> Vec<Candid
         }
     }
     found
+}
+
+/// Calls that were refused. They take no time, so they count where nothing else does.
+fn refused_call(spans: &[Span]) -> Option<Candidate<'_>> {
+    let is_refused =
+        |span: &&Span| span.segment == Segment::ConnectorPermission && span.status == SpanStatus::Error;
+    let spans: Vec<&Span> = spans.iter().filter(is_refused).collect();
+    let verdict = TraceVerdict::ConnectorPermission;
+    (!spans.is_empty()).then_some(Candidate { verdict, ms: 0, rule: CALL_REFUSED, spans, is_open: false })
 }
 
 fn candidate<'a>(
@@ -159,10 +173,12 @@ fn in_words(found: &Candidate<'_>) -> String {
         TraceVerdict::InferenceTimeout => {
             format!("{ms} ms without a sign of life {tense}: {names}")
         }
-        TraceVerdict::ReplayGap
-        | TraceVerdict::WorkspaceLock
-        | TraceVerdict::ConnectorPermission
-        | TraceVerdict::Healthy => names,
+        TraceVerdict::ConnectorPermission if found.rule == CALL_REFUSED => {
+            let why = found.spans.iter().find_map(|span| span.reason.clone()).unwrap_or_default();
+            format!("a call was refused: {names}: {why}")
+        }
+        TraceVerdict::ConnectorPermission => format!("{ms} ms {tense} for leave to call: {names}"),
+        TraceVerdict::ReplayGap | TraceVerdict::WorkspaceLock | TraceVerdict::Healthy => names,
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "usage"
             | "file"
             | "command"
+            | "hook"
             | "action"
             | "answer"
             | "session"

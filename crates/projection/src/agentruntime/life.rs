@@ -38,6 +38,7 @@ impl Telling<'_> {
                 self.recording(step);
             }
             Fact::AttachOpened { .. } | Fact::AttachClosed { .. } => self.attachment(step),
+            Fact::HookStarted(_) | Fact::HookCompleted(_) | Fact::HookFailed(_) => self.call_hook(step),
             _ => self.schedule(step),
         }
     }
@@ -166,6 +167,36 @@ impl Telling<'_> {
         let draft = self.of_turn(step, kind, None).slot("status", word).object("hookRun", run);
         // When it began is not recorded, only how long it took.
         draft.say(step, Object::new().put("systemTurn", &true).put("gaps", &["hook.started"]));
+    }
+
+    /// A hook around a call.
+    fn call_hook(&self, step: &mut Step<'_>) {
+        let none = Object::new;
+        let (kind, word, run) = match step.fact() {
+            Fact::HookStarted(hook) => {
+                let run = none().put("hook", &hook.hook).put("point", &hook.point);
+                (names::HOOK_STARTED, "running", run.put("invocation", &hook.invocation_id))
+            }
+            Fact::HookCompleted(hook) => {
+                let run = none().put("hook", &hook.hook).put("point", &hook.point);
+                let run = run.put("invocation", &hook.invocation_id).put("decision", &hook.decision);
+                let run = run.put("inputDigest", &hook.input_digest).put("durationMs", &hook.took_ms);
+                (
+                    names::HOOK_COMPLETED,
+                    "completed",
+                    run.maybe("updatedInputDigest", hook.updated_digest.as_ref()),
+                )
+            }
+            Fact::HookFailed(hook) => {
+                let run = none().put("hook", &hook.hook).put("point", &hook.point);
+                let run = run.put("invocation", &hook.invocation_id).put("reason", &hook.reason);
+                let run = run.put("failOpen", &hook.passed_over).put("durationMs", &hook.took_ms);
+                (names::HOOK_FAILED, "failed", run)
+            }
+            _ => return,
+        };
+        let draft = self.of_turn(step, kind, None).slot("status", word).object("hookRun", run);
+        draft.say(step, none().put("systemTurn", &true));
     }
 
     fn session(&self, step: &mut Step<'_>) {

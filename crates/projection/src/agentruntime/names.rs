@@ -46,6 +46,7 @@ pub(crate) const PROCESS_FAILED: &str = "process.failed";
 pub(crate) const PROCESS_TERMINATED: &str = "process.terminated";
 pub(crate) const OUTPUT_TRUNCATED: &str = "output.truncated";
 pub(crate) const OUTPUT_EXPIRED: &str = "output.expired";
+pub(crate) const HOOK_STARTED: &str = "hook.started";
 pub(crate) const HOOK_COMPLETED: &str = "hook.completed";
 pub(crate) const HOOK_FAILED: &str = "hook.failed";
 pub(crate) const HISTORY_ROLLBACK_STARTED: &str = "history.rollback.started";

@@ -177,6 +177,8 @@ impl<'a> Walk<'a> {
             Fact::ResourcePut(put) => Some(&put.value_digest),
             Fact::InvocationRequested(asked) => Some(&asked.shown_digest),
             Fact::InvocationEnded(ended) => ended.output_digest.as_ref(),
+            Fact::HookStarted(started) => Some(&started.given_digest),
+            Fact::HookCompleted(completed) => Some(&completed.said_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),
             Fact::CallEnded {
                 end: CallEnd::Done { digest, .. } | CallEnd::Failed { digest, .. }, ..

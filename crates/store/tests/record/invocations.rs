@@ -29,6 +29,7 @@ fn requested(number: u8, permission: Permission) -> Fact {
         timeout_ms: 1_000,
         epoch: None,
         causation: None,
+        hooks: Vec::new(),
     }))
 }
 
@@ -41,8 +42,10 @@ fn ended(number: u8, state: InvocationState) -> Fact {
         invocation_id: id(number),
         state,
         reason: None,
+        cause: None,
         output_digest: None,
         output_bytes: 0,
+        hooks: Vec::new(),
     })
 }
 

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentName, CapabilityId, Epoch, InvocationId, MessageId, SafeLabel,
-    capability::{CapabilityKind, EffectClass, InvocationState, Permission},
+    capability::{
+        CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState, Permission,
+    },
 };
 
 /// A call of a capability is asked for, and what holds for it was found out.
@@ -43,6 +45,91 @@ pub struct InvocationRequested {
     /// The message that led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation: Option<MessageId>,
+    /// The hooks that were asked before it, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookRun>,
+}
+
+/// What a hook made of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookRun {
+    /// Which.
+    pub hook: SafeLabel,
+    /// When it was asked.
+    pub point: HookPoint,
+    /// What it said; nothing if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<HookDecision>,
+    /// Why, or how it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it would have whoever calls know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Whether it changed what is given, or what came of it.
+    #[serde(default)]
+    pub changed: bool,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+}
+
+/// A hook is about to be asked about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookStarted {
+    /// The call.
+    pub invocation_id: InvocationId,
+    /// Which hook.
+    pub hook: SafeLabel,
+    /// When.
+    pub point: HookPoint,
+    /// SHA-256 of what it is told, in the body store.
+    pub given_digest: String,
+    /// Its size in bytes.
+    pub given_bytes: u64,
+}
+
+/// A hook has answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookCompleted {
+    /// The call.
+    pub invocation_id: InvocationId,
+    /// Which hook.
+    pub hook: SafeLabel,
+    /// When.
+    pub point: HookPoint,
+    /// What it said.
+    pub decision: HookDecision,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// SHA-256 of exactly what the call was given before it.
+    pub input_digest: String,
+    /// SHA-256 of exactly what the call is given after it, if it changed that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_digest: Option<String>,
+    /// SHA-256 of its answer, in the body store.
+    pub said_digest: String,
+    /// Its size in bytes.
+    pub said_bytes: u64,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+}
+
+/// A hook did not answer as it should.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookFailed {
+    /// The call.
+    pub invocation_id: InvocationId,
+    /// Which hook.
+    pub hook: SafeLabel,
+    /// When.
+    pub point: HookPoint,
+    /// How.
+    pub reason: String,
+    /// Whether that is passed over; else it stops what it was asked about.
+    pub passed_over: bool,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
 }
 
 /// An invocation is about to be made: the intent.
@@ -62,10 +149,16 @@ pub struct InvocationEnded {
     /// Why, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What had it end without being done, where that is more than its server's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<InvocationCause>,
     /// SHA-256 of what the server answered, in the body store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_digest: Option<String>,
     /// Its size in bytes.
     #[serde(default)]
     pub output_bytes: u64,
+    /// The hooks that saw what came of it, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookRun>,
 }

@@ -6,11 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
     CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
-    InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported,
-    ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded,
-    RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved,
-    TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated,
-    ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
+    HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -506,6 +502,15 @@ pub enum Fact {
     /// An invocation is over.
     #[serde(rename = "invocation.ended")]
     InvocationEnded(InvocationEnded),
+    /// A hook is about to be asked about a call.
+    #[serde(rename = "hook.started")]
+    HookStarted(HookStarted),
+    /// A hook has answered.
+    #[serde(rename = "hook.completed")]
+    HookCompleted(HookCompleted),
+    /// A hook did not answer as it should.
+    #[serde(rename = "hook.failed")]
+    HookFailed(HookFailed),
     /// A folder is known as a workspace.
     #[serde(rename = "workspace.created")]
     WorkspaceCreated(WorkspaceCreated),

@@ -1,8 +1,8 @@
 //! Capabilities: what connectors offer, and calls of it.
 
 use edgeplane_types::{
-    ActionId, AgentName, CapabilityId, CapabilityKind, EffectClass, InvocationId, InvocationState,
-    Permission, SafeLabel, Timestamp, decision::Verdict,
+    ActionId, AgentName, CapabilityId, CapabilityKind, EffectClass, InvocationCause, InvocationId,
+    InvocationState, Permission, SafeLabel, Timestamp, decision::Verdict, fact::HookRun,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -257,6 +257,12 @@ pub struct InvocationView {
     /// Why it ended so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What had it end without being done, where that is more than its server's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<InvocationCause>,
+    /// The hooks that were asked about it, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookRun>,
     /// When it was asked for.
     pub asked_at: Timestamp,
     /// By whom.

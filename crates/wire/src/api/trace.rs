@@ -59,6 +59,8 @@ pub enum Segment {
     Tool,
     /// A person is waited for.
     ApprovalWait,
+    /// A call of a connector waits for leave, or is refused.
+    ConnectorPermission,
 }
 
 /// Who answers for a span's time.
@@ -212,7 +214,7 @@ pub enum TraceVerdict {
     InferenceTimeout,
     /// A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur.
     WorkspaceLock,
-    /// A connector lacks a right. Nothing runs connectors yet, so this does not occur.
+    /// A call of a connector waited for leave, was refused by a rule, or its server does not let the node in.
     ConnectorPermission,
     /// Nothing took longer than it should.
     Healthy,

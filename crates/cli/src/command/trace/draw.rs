@@ -173,9 +173,14 @@ impl Scale {
         let to = self.column(span.end.unwrap_or(self.as_of)).max(from);
         let (fill, color) = match (span.segment, span.status) {
             (_, SpanStatus::Error) => (glyphs.full, Color::Red),
-            (Segment::QueueWait | Segment::RuntimeDelay | Segment::ApprovalWait | Segment::Delivery, _) => {
-                (glyphs.wait, Color::Yellow)
-            }
+            (
+                Segment::QueueWait
+                | Segment::RuntimeDelay
+                | Segment::ApprovalWait
+                | Segment::ConnectorPermission
+                | Segment::Delivery,
+                _,
+            ) => (glyphs.wait, Color::Yellow),
             (Segment::Request, _) => (glyphs.full, Color::Dim),
             (Segment::Turn | Segment::Tool, _) => (glyphs.full, Color::Green),
         };
@@ -258,13 +263,16 @@ pub(super) fn next(waterfall: &Waterfall, explanation: &Explanation) -> Option<S
     let action = waterfall
         .spans
         .iter()
-        .filter(|span| span.segment == Segment::ApprovalWait && span.status == SpanStatus::Open)
+        .filter(|span| matches!(span.segment, Segment::ApprovalWait | Segment::ConnectorPermission))
+        .filter(|span| span.status == SpanStatus::Open)
         .find_map(|span| span.attributes.get("rt.action.id"));
     Some(match explanation.verdict {
-        TraceVerdict::Healthy | TraceVerdict::WorkspaceLock | TraceVerdict::ConnectorPermission => {
-            return None;
+        TraceVerdict::Healthy | TraceVerdict::WorkspaceLock => return None,
+        TraceVerdict::ConnectorPermission if action.is_none() => {
+            "edgeplane capability list shows what may be called, and how it stands with each connector"
+                .to_owned()
         }
-        TraceVerdict::ApprovalWait => match action {
+        TraceVerdict::ApprovalWait | TraceVerdict::ConnectorPermission => match action {
             Some(id) => format!("edgeplane action show {id}, then edgeplane action approve or deny"),
             None => "edgeplane action list shows what waits for a person".to_owned(),
         },

@@ -137,8 +137,18 @@ pub(in crate::server) async fn invoke(
 ) -> Result<InvocationView, RpcError> {
     let InvokeParams { capability, digest, input, mode, timeout_ms } = params;
     let own = calling(session)?;
-    let found = capabilities::find(&session.shared, &capability).await?;
     let by = By { caller: &session.caller, agent: own.as_ref() };
+    let found = match capabilities::find(&session.shared, &capability).await {
+        Ok(found) => found,
+        Err(unfound) => {
+            let is_locked = unfound.is_locked;
+            let error = RpcError::from(unfound);
+            if is_locked {
+                capabilities::locked_out(&session.shared, &by, &capability, &error.message);
+            }
+            return Err(error);
+        }
+    };
     let wanted = Wanted { digest, input, timeout_ms };
     let id = capabilities::invoke(&session.shared, &by, &found, wanted).await?;
     session.effect.notify_one();
@@ -247,6 +257,8 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         CapabilityKind::Tool => asked.native_id.clone(),
         CapabilityKind::Resource | CapabilityKind::Prompt => format!("{}:{}", asked.kind, asked.native_id),
     };
+    let after = ended.as_ref().map(|(ended, _)| ended.hooks.clone()).unwrap_or_default();
+    let hooks = asked.hooks.into_iter().chain(after).collect();
     let (ended, ended_at) = ended.map_or((None, None), |(ended, at)| (Some(ended), Some(at)));
     Ok(InvocationView {
         invocation_id: asked.invocation_id,
@@ -263,7 +275,9 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         output,
         output_digest: ended.as_ref().and_then(|ended| ended.output_digest.clone()),
         output_bytes: ended.as_ref().map_or(0, |ended| ended.output_bytes),
+        cause: ended.as_ref().and_then(|ended| ended.cause),
         reason: ended.and_then(|ended| ended.reason),
+        hooks,
         asked_at,
         by: word(&by),
         ended_at,

@@ -8,6 +8,7 @@ use edgeplane_types::{
 use edgeplane_wire::api::trace::{Owner, OwnerKind, Quiet, Segment, Span, SpanStatus};
 
 use super::{Drawing, Passage, attribute, is_of, is_well, wait::Given};
+use crate::capabilities::ASKS;
 
 /// From when to when.
 type Time = (Timestamp, Timestamp);
@@ -56,6 +57,7 @@ impl Drawing<'_> {
         self.tools(passage, (given.at, until));
         self.commands(passage, given.epoch, until);
         self.leaves(passage, until);
+        self.calls(passage, (given.at, until));
         let as_of = self.from.as_of;
         let parts = self.spans.iter().skip(first_part);
         let mut covered: Vec<Time> = parts.map(|part| (part.start, part.end.unwrap_or(as_of))).collect();
@@ -79,7 +81,7 @@ impl Drawing<'_> {
         self.from.messages.iter().filter(is_by_turn).map(busy).collect()
     }
 
-    fn tool(&self, passage: &Passage, what: &str, name: &str, start: Timestamp) -> Span {
+    pub(super) fn tool(&self, passage: &Passage, what: &str, name: &str, start: Timestamp) -> Span {
         let mut span = self.part(passage, what, start);
         span.parent = Some(SpanId::of_turn(&passage.envelope.id));
         span.name = format!("execute_tool {name}");
@@ -161,6 +163,10 @@ impl Drawing<'_> {
             span.parent = Some(SpanId::of_turn(&id));
             span.name = "wait for a person's leave".to_owned();
             span.segment = Segment::ApprovalWait;
+            if action.idempotency_key.as_deref().is_some_and(|key| key.starts_with(ASKS)) {
+                span.name = "wait for leave to call a connector".to_owned();
+                span.segment = Segment::ConnectorPermission;
+            }
             let roles: Vec<&str> = action.roles.iter().map(SafeLabel::as_str).collect();
             let whose = if roles.is_empty() { "an operator".to_owned() } else { roles.join(" or ") };
             span.owner = Owner { kind: OwnerKind::Person, name: whose, of: Some(span.owner.name) };
@@ -189,7 +195,7 @@ impl Drawing<'_> {
 }
 
 /// Ends what its turn left open: how it ended nobody said.
-fn left_open(span: &mut Span, until: Option<Timestamp>) {
+pub(super) fn left_open(span: &mut Span, until: Option<Timestamp>) {
     if let (SpanStatus::Open, Some(until)) = (span.status, until) {
         span.end = Some(until.max(span.start));
         span.status = SpanStatus::Unknown;

@@ -56,7 +56,9 @@ fn check(spans: Vec<Span>, as_of: u64, expected: (TraceVerdict, &str, &str)) {
 /// Proves TRACE-010, TRACE-011.
 #[test]
 fn each_wait_has_its_verdict() {
-    use Segment::{ApprovalWait, Delivery, QueueWait, Request, RuntimeDelay, Tool, Turn};
+    use Segment::{
+        ApprovalWait, ConnectorPermission, Delivery, QueueWait, Request, RuntimeDelay, Tool, Turn,
+    };
     let asked = || span(0, None, Request, (0, Some(10_000)));
     let healthy = (TraceVerdict::Healthy, "within-limits", "owner 1");
     check(vec![asked(), span(1, Some(0), Turn, (0, Some(10_000)))], 10_000, healthy);
@@ -68,6 +70,7 @@ fn each_wait_has_its_verdict() {
         (Delivery, TraceVerdict::QueueWait, "waited-in-the-queue"),
         (RuntimeDelay, TraceVerdict::RuntimeDelay, "waited-for-the-program"),
         (ApprovalWait, TraceVerdict::ApprovalWait, "waited-for-a-person"),
+        (ConnectorPermission, TraceVerdict::ConnectorPermission, "waited-for-leave-to-call"),
     ] {
         check(slow(segment, 6_000), 10_000, (verdict, rule, "owner 1"));
         // Less than a fifth of all is what any day has, and so is less than a second.
@@ -82,6 +85,19 @@ fn each_wait_has_its_verdict() {
     tool.status = SpanStatus::Ok;
     let expected = (TraceVerdict::Healthy, "within-limits", "owner 2");
     check(vec![asked(), span(1, Some(0), Turn, (0, Some(10_000))), tool], 10_000, expected);
+}
+
+/// Proves TRACE-010.
+#[test]
+fn a_refused_call_is_the_verdict_where_nothing_else_is() {
+    let mut refused = span(2, Some(1), Segment::ConnectorPermission, (500, Some(500)));
+    refused.status = SpanStatus::Error;
+    let turn = |to| span(1, None, Segment::Turn, (0, Some(to)));
+    let expected = (TraceVerdict::ConnectorPermission, "call-refused", "owner 1");
+    check(vec![turn(800), refused.clone()], 800, expected);
+    let waited = span(3, None, Segment::QueueWait, (0, Some(6_000)));
+    let expected = (TraceVerdict::QueueWait, "waited-in-the-queue", "owner 3");
+    check(vec![waited, refused], 6_000, expected);
 }
 
 /// Proves TRACE-012.
@@ -138,6 +154,7 @@ fn any_span() -> impl Strategy<Value = Span> {
         Segment::Turn,
         Segment::Tool,
         Segment::ApprovalWait,
+        Segment::ConnectorPermission,
     ]);
     let statuses =
         prop::sample::select(vec![SpanStatus::Ok, SpanStatus::Error, SpanStatus::Open, SpanStatus::Unknown]);
@@ -173,7 +190,7 @@ proptest! {
         }
         let found = explain(&trace);
         prop_assert_eq!(&found, &explain(&trace), "the same trace gives the same");
-        let impossible = [TraceVerdict::WorkspaceLock, TraceVerdict::ConnectorPermission];
+        let impossible = [TraceVerdict::WorkspaceLock];
         prop_assert!(!impossible.contains(&found.verdict));
         prop_assert_eq!(has_gap, found.verdict == TraceVerdict::ReplayGap);
         prop_assert!(!found.rule.is_empty() && !found.reason.is_empty());
