@@ -201,6 +201,10 @@ fn leave_is_for_what_a_hook_has_made_of_a_call() {
     assert_eq!(completed["updated_digest"], view["input_digest"]);
     assert_ne!(completed["input_digest"], view["input_digest"]);
     assert_eq!(node.count("writer", "hook.started"), 3);
+    let id = view["invocation_id"].as_str().unwrap();
+    let shown = node.cli(&["capability", "show", id]).output().unwrap();
+    let text = String::from_utf8_lossy(&shown.stderr).into_owned() + &String::from_utf8_lossy(&shown.stdout);
+    assert!(text.contains("hook second continue: mind the gap"), "{text}");
     // What it makes of it must be what the tool takes.
     connector(&node, &format!("pre: [{}]", hook(&node, ("first", "nothing"), "pre_tool_use", "")));
     let view = call(&mut agent, "echo", &json!({ "text": "hi" }));

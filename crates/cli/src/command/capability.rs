@@ -293,6 +293,12 @@ fn called(out: &mut Output, view: &InvocationView) -> anyhow::Result<()> {
     if let (InvocationState::Waiting, Some(action)) = (view.status, &view.action_id) {
         out.note(&format!("`edgeplane action show {action}` shows what is asked"));
     }
+    for run in &view.hooks {
+        let said = run.decision.map_or("failed", |decision| decision.as_str());
+        let words =
+            [&run.reason, &run.context].into_iter().flatten().map(|words| format!(": {}", cell(words)));
+        out.note(&format!("hook {} {said}{}", cell(run.hook.as_str()), words.collect::<String>()));
+    }
     let Some(output) = &view.output else { return Ok(()) };
     // Texts are what people read; all else is shown as it came.
     let texts: Option<Vec<&str>> = output
