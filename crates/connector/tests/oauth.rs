@@ -1,5 +1,5 @@
 //! Tokens of an authorisation server: got as the standards say, got anew in time, and asked for of nobody else.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::{
     collections::BTreeMap,

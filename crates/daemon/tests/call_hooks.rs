@@ -1,5 +1,5 @@
 //! Hooks around calls: what they may change, what they may not, and what becomes of those that fail.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::{
     fs,

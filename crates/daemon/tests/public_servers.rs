@@ -1,5 +1,5 @@
 //! Servers that no one of this project wrote, as capabilities: found, called, killed and used again.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::{
     fs,

@@ -174,20 +174,20 @@ fn is_locked(failure: &Failure) -> bool {
 /// Why a capability is not found.
 #[derive(Debug)]
 pub(crate) struct Unfound {
-    error: RpcError,
+    error: Box<RpcError>,
     /// Whether its connector's server does not accept what it is shown.
     pub(crate) is_locked: bool,
 }
 
 impl From<RpcError> for Unfound {
     fn from(error: RpcError) -> Self {
-        Self { error, is_locked: false }
+        Self { error: Box::new(error), is_locked: false }
     }
 }
 
 impl From<Unfound> for RpcError {
     fn from(unfound: Unfound) -> Self {
-        unfound.error
+        *unfound.error
     }
 }
 
@@ -221,7 +221,7 @@ pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfo
         return Err(unavailable(&connector, "it is not enabled").into());
     }
     let inventory = declared.connector.inventory().await.map_err(|failure| Unfound {
-        error: unavailable(&connector, &failure.to_string()),
+        error: Box::new(unavailable(&connector, &failure.to_string())),
         is_locked: is_locked(&failure),
     })?;
     let is_it = |offer: &&Offer| match called_so {
