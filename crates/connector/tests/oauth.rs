@@ -203,11 +203,12 @@ async fn a_token_is_got_where_the_server_says_and_shown_to_it_only() {
 /// Proves CAP-019.
 #[tokio::test]
 async fn a_token_is_got_anew_before_it_ends() {
-    let seen = start(Way::Honest, 1).await;
+    // A tenth of its life before its end it is not shown any more: enough for a busy machine.
+    let seen = start(Way::Honest, 4).await;
     let at = format!("{}/token", seen.lock().unwrap().base);
     let connector = connector(&seen, Grantor::At(at));
     let several = async {
-        while seen.lock().unwrap().given < 3 {
+        while seen.lock().unwrap().given < 2 {
             echo(&connector).await.unwrap();
         }
     };
