@@ -984,6 +984,75 @@ export class RuntimeJobItem extends Group {
   }
 }
 
+/** `runtime/subagent.*` */
+export class RuntimeSubagent extends Group {
+  /**
+   * Starts an agent under another one, for good or for one task.
+   *
+   * `runtime/subagent.spawn`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * invalid_manifest, not_found, invalid_params, invalid_state, conflict, quota_exhausted, unsupported, storage_full.
+   */
+  spawn(params: t.SubagentSpawnParams = {}, options?: Options): Promise<t.SubagentView> {
+    return this.call("runtime/subagent.spawn", params, "again", options);
+  }
+
+  /**
+   * Sends a subagent a message.
+   *
+   * `runtime/subagent.send`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_state, storage_full.
+   */
+  send(params: t.SubagentSendParams, options?: Options): Promise<t.SignalResult> {
+    return this.call("runtime/subagent.send", params, "again", options);
+  }
+
+  /**
+   * Waits until subagents have come to an end, or have nothing to do.
+   *
+   * `runtime/subagent.wait`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, deadline_exceeded.
+   */
+  wait(params: t.SubagentWaitParams, options?: Options): Promise<t.SubagentWaitResult> {
+    return this.call("runtime/subagent.wait", params, "safe", options);
+  }
+
+  /**
+   * Lets a subagent go on that is stopped or suspended.
+   *
+   * `runtime/subagent.resume`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, storage_full.
+   */
+  resume(params: t.SubagentChangeParams, options?: Options): Promise<t.SubagentView> {
+    return this.call("runtime/subagent.resume", params, "same", options);
+  }
+
+  /**
+   * Ends and retires a subagent and all agents under it, the youngest generation first.
+   *
+   * `runtime/subagent.close`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params.
+   */
+  close(params: t.SubagentChangeParams, options?: Options): Promise<t.SubagentView> {
+    return this.call("runtime/subagent.close", params, "same", options);
+  }
+
+  /**
+   * Lists the agents under one.
+   *
+   * `runtime/subagent.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.SubagentListParams = {}, options?: Options): Promise<t.SubagentListResult> {
+    return this.call("runtime/subagent.list", params, "safe", options);
+  }
+}
+
 /** `runtime/schedule.*` */
 export class RuntimeSchedule extends Group {
   /**
@@ -1114,6 +1183,7 @@ export class Runtime extends Group {
   readonly run: RuntimeRun;
   readonly job: RuntimeJob;
   readonly job_item: RuntimeJobItem;
+  readonly subagent: RuntimeSubagent;
   readonly schedule: RuntimeSchedule;
   readonly adapter: RuntimeAdapter;
   readonly recording: RuntimeRecording;
@@ -1140,6 +1210,7 @@ export class Runtime extends Group {
     this.run = new RuntimeRun(caller);
     this.job = new RuntimeJob(caller);
     this.job_item = new RuntimeJobItem(caller);
+    this.subagent = new RuntimeSubagent(caller);
     this.schedule = new RuntimeSchedule(caller);
     this.adapter = new RuntimeAdapter(caller);
     this.recording = new RuntimeRecording(caller);

@@ -98,6 +98,7 @@ pub(crate) enum Command {
     Task(Box<command::task::TaskArgs>),
     Run(Box<command::run::RunArgs>),
     Job(Box<command::job::JobArgs>),
+    Subagent(Box<command::subagent::SubagentArgs>),
     Workspace(command::workspace::WorkspaceArgs),
     Checkpoint(Box<command::checkpoint::CheckpointArgs>),
     Queue(command::queue::QueueArgs),

@@ -44,6 +44,7 @@ pub(crate) mod signal;
 pub(crate) mod snapshot;
 pub(crate) mod spread;
 pub(crate) mod stdio;
+pub(crate) mod subagent;
 pub(crate) mod tap;
 pub(crate) mod task;
 pub(crate) mod thread;
@@ -127,6 +128,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Task(args) => task::run(*args, context),
         Command::Run(args) => run::run(*args, context),
         Command::Job(args) => job::run(*args, context),
+        Command::Subagent(args) => subagent::run(*args, context),
         Command::Workspace(args) => workspace::run(&args, context),
         Command::Checkpoint(args) => checkpoint::run(&args, context),
         Command::Queue(args) => queue::run(&args, context),

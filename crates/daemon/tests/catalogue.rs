@@ -32,6 +32,8 @@ mod runtime;
 mod security;
 #[path = "catalogue/stream.rs"]
 mod stream;
+#[path = "catalogue/subagents.rs"]
+mod subagents;
 #[path = "catalogue/terminals.rs"]
 mod terminals;
 #[path = "catalogue/threads.rs"]
@@ -310,6 +312,7 @@ fn all() -> Vec<Case> {
         evidence::cases(),
         work::cases(),
         jobs::cases(),
+        subagents::cases(),
         resources::cases(),
         capabilities::cases(),
         workspaces::cases(),

@@ -33,7 +33,7 @@ pub use keep::{
     BACKOFF_INITIAL, BACKOFF_JITTER_PERCENT, BACKOFF_MAX, BACKOFF_RESET_AFTER, BREAKER_FAILURES,
     BREAKER_WITHIN, Backoff, Breaker, CLOSE_GRACE, ExecProbe, HOOK_TIMEOUT, Health, Hibernate, Hook, HookSet,
     Limits, OnUnhealthy, PROBE_FAILURES, PROBE_INTERVAL, PROBE_TIMEOUT, PingProbe, Restart, RestartPolicy,
-    STOP_GRACE, STOP_SIGNAL, Stop,
+    STOP_GRACE, STOP_SIGNAL, SUBAGENTS_DEPTH, Stop, Subagents,
 };
 pub use program::{
     APPROVAL_TIMEOUT, Driver, ENV_PASSED, ENV_PASSED_PREFIX, EnvValue, McpServer, NativeStdio, Notice,
@@ -170,6 +170,9 @@ pub struct Spec {
     /// What the program and all its descendants together may use.
     #[serde(default = "Limits::none")]
     pub limits: Limits,
+    /// How many agents its program may start under itself. Left out: none. An operator may start some under any agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagents: Option<Subagents>,
     /// Whether the program is barred from gaining rights by setuid programs and file capabilities.
     #[serde(default = "yes")]
     pub no_new_privs: bool,

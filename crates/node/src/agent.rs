@@ -110,6 +110,8 @@ pub(crate) struct AgentIdentity {
     pub(crate) declared_at: Timestamp,
     /// The set whose replica it is.
     pub(crate) set: Option<AgentId>,
+    /// The agent whose child it is.
+    pub(crate) parent: Option<AgentId>,
 }
 
 impl AgentIdentity {
@@ -124,6 +126,7 @@ impl AgentIdentity {
             manifest_digest,
             desired,
             set: self.set,
+            parent: self.parent,
         }
     }
 }
@@ -246,6 +249,7 @@ pub(crate) fn start(shared: &Arc<Shared>, birth: Birth) -> AgentHandle {
         id: birth.identity.id,
         name: birth.identity.name.clone(),
         set: birth.identity.set,
+        parent: birth.identity.parent,
         summary: watch,
         profile: its_profile,
         mailbox: sender,

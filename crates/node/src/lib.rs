@@ -35,6 +35,7 @@ mod server;
 mod shared;
 mod start;
 mod storage;
+mod subagents;
 mod tokens;
 mod trace;
 mod users;

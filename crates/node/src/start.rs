@@ -196,6 +196,7 @@ impl Node {
         }
         node.shared.tasks.spawn(left_behind::take_up(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::work::keep(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(crate::subagents::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::capabilities::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
@@ -268,6 +269,7 @@ impl Node {
             session_id: row.session_id,
             declared_at: row.declared_at,
             set: row.set,
+            parent: row.parent,
         };
         // Known before the node listens, so that nobody under it is taken for an operator meanwhile.
         if let Some(shim) = row.shim.as_ref().filter(|shim| shim.boot_id == self.shared.boot_id) {
@@ -342,6 +344,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         adapters: Adapters::new(state),
         calls: server::Calls::default(),
         work: crate::work::Work::default(),
+        subagents: crate::subagents::Subagents::default(),
         workspaces: workspaces(state, &record)?,
         tokens: tokens::Known::default(),
         stopping: CancellationToken::new(),

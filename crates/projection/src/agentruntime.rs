@@ -9,6 +9,7 @@ mod history;
 mod invocation;
 mod life;
 pub(crate) mod names;
+mod subagent;
 mod turn;
 mod work;
 

@@ -18,6 +18,7 @@ mod folds;
 mod life;
 mod model;
 mod recent;
+mod subagents;
 mod telling;
 mod turns;
 mod work;

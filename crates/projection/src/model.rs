@@ -6,7 +6,7 @@ mod shown;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use edgeplane_types::{
-    ActionId, Event, Fact, InvocationState, MessageId, RunLimit, SessionId, TaskId, ThreadId, Timestamp,
+    ActionId, AgentId, Event, Fact, InvocationState, MessageId, RunLimit, SessionId, TaskId, ThreadId, Timestamp,
     TurnId, fact::ThreadParent, life::ExitStatus,
 };
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use crate::{
     actions::{self, Asked, Open},
     fold::SHOWN_MAX,
     life::Life,
+    subagents::{Children, child_of},
     subject::{Subject, turn_of},
     telling::reason,
     turns::{Change, Stage, Turns},
@@ -36,7 +37,7 @@ pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
         "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" | "job" | "job_item"
-        | "invocation" => true,
+        | "invocation" | "subagent" => true,
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),
@@ -189,6 +190,7 @@ pub(crate) struct Model {
     governed: Governed,
     /// The limit that a run of the agent passed last, with its turn.
     limited: Option<(RunLimit, TurnId, Timestamp)>,
+    pub(crate) children: Children,
 }
 
 /// What an event changed.
@@ -208,6 +210,8 @@ pub(crate) struct Followed {
     pub(crate) life: bool,
     /// The task of the agent that the event is about.
     pub(crate) task: Option<TaskId>,
+    /// The child of the agent that the event is about.
+    pub(crate) child: Option<AgentId>,
 }
 
 /// What a turn's end is called outside, by the program's own word for it.
@@ -246,6 +250,7 @@ impl Model {
             work: Work::new(subject.agent),
             governed: Governed::default(),
             limited: None,
+            children: Children::new(subject.agent),
         }
     }
 
@@ -257,6 +262,13 @@ impl Model {
                 self.limit(event);
             }
             return Followed { task, ..Followed::default() };
+        }
+        if child_of(&event.fact).is_some() {
+            let child = self.children.follow(event);
+            if child.is_some() {
+                self.updated = event.ts;
+            }
+            return Followed { child, ..Followed::default() };
         }
         let mut followed = Followed { change: self.turns.follow(event), ..Followed::default() };
         let of_agent = matches!(event.stream, edgeplane_types::StreamName::Agent(_));

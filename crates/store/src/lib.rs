@@ -49,7 +49,8 @@ pub use row::{
     CommandStory, DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow,
     JobItemRow, JobReportRow, JobRow, JobTally, KeyRow, Leading, Lift, MemoryRow, MemoryTotals, MessageRow,
     Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter,
-    ResourceRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, TalkRow, TaskRow,
-    TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals, WorkspaceRow,
+    ResourceRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow,
+    TaskRow, TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    WorkspaceRow,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -20,6 +20,7 @@ mod recordings;
 mod resources;
 mod schedules;
 mod sessions;
+mod subagents;
 mod tasks;
 mod threads;
 mod tokens;
@@ -85,11 +86,13 @@ pub enum Model {
     Jobs,
     /// Workspaces and their kept states.
     Workspaces,
+    /// The children of agents.
+    Subagents,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -112,6 +115,7 @@ impl Model {
         Self::Tasks,
         Self::Jobs,
         Self::Workspaces,
+        Self::Subagents,
     ];
 
     /// Its name.
@@ -140,6 +144,7 @@ impl Model {
             Self::Tasks => "tasks",
             Self::Jobs => "jobs",
             Self::Workspaces => "workspaces",
+            Self::Subagents => "subagents",
         }
     }
 
@@ -167,6 +172,7 @@ impl Model {
             Self::Tasks => &tasks::DEFINITION,
             Self::Jobs => &jobs::DEFINITION,
             Self::Workspaces => &workspaces::DEFINITION,
+            Self::Subagents => &subagents::DEFINITION,
         }
     }
 }
@@ -285,6 +291,12 @@ pub enum FoldError {
     /// There is no such checkpoint of the workspace in the state that the fact needs.
     #[error("checkpoint {0} does not exist, or is in another state")]
     NoCheckpoint(CheckpointId),
+    /// There is a subagent with this id already.
+    #[error("subagent {0} exists already")]
+    SubagentTwice(AgentId),
+    /// The agent has no such child, or it is not where the fact needs it.
+    #[error("subagent {0} does not exist, or is in another state")]
+    NoSubagent(AgentId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),

@@ -19,6 +19,7 @@ mod policies;
 mod resources;
 mod schedules;
 mod sessions;
+mod subagents;
 mod tasks;
 mod threads;
 mod tokens;

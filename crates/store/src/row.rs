@@ -7,6 +7,7 @@ mod messages;
 mod overrides;
 mod resources;
 mod schedules;
+mod subagents;
 mod tasks;
 mod threads;
 mod workspaces;
@@ -27,6 +28,7 @@ pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTo
 pub use overrides::{Hold, Lift, OverrideRow};
 pub use resources::{ResourceFilter, ResourceRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
+pub use subagents::SubagentRow;
 pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally};
 pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
 pub use workspaces::{CheckpointRow, WorkspaceRow};
@@ -131,6 +133,8 @@ pub struct AgentRow {
     pub events: u64,
     /// The set whose replica it is.
     pub set: Option<AgentId>,
+    /// The agent whose child it is.
+    pub parent: Option<AgentId>,
     /// SHA-256 of the plan by which what it owned is removed, until all of that is gone.
     pub removal: Option<String>,
 }

@@ -12,6 +12,7 @@ mod kind;
 mod names;
 mod resource;
 mod stream;
+mod subagent;
 mod work;
 mod workspace;
 
@@ -34,6 +35,7 @@ pub use job::{JobCreated, JobItemReported};
 pub use kind::Fact;
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
+pub use subagent::{SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned};
 pub use work::{
     RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskPlan,
     TaskProgressed, TaskUnlinked, TaskUpdated,

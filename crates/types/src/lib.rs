@@ -19,6 +19,7 @@ pub mod overrides;
 pub mod policy;
 pub mod resource;
 pub mod schedule;
+pub mod subagent;
 pub mod trace;
 pub mod work;
 pub mod workspace;
@@ -44,6 +45,10 @@ pub use name::{AgentName, NameError, NodeName, SafeLabel, Tenant, is_nodes_own};
 pub use overrides::{OverrideKind, OverrideScope};
 pub use policy::{PolicyAction, PolicyLayer, Risk, Scope, TokenKind};
 pub use resource::{ResourceKind, ResourceUri};
+pub use subagent::{
+    ContextIsolation, Isolation, MemoryIsolation, OnParentExit, PermissionIsolation, SubagentStatus,
+    WorkspaceIsolation,
+};
 pub use time::Timestamp;
 pub use trace::{SpanId, TraceContext, TraceId, Traceparent};
 pub use work::{

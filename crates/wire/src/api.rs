@@ -23,6 +23,7 @@ pub mod resource;
 pub mod schedule;
 pub mod security;
 pub mod stream;
+pub mod subagent;
 pub mod terminal;
 pub mod trace;
 pub mod work;

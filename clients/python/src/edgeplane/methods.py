@@ -2050,6 +2050,170 @@ class RuntimeJobItem(Group):
         return cast(t.JobItemView, result)
 
 
+class RuntimeSubagent(Group):
+    """`runtime/subagent.*`"""
+
+    def spawn(
+        self,
+        *,
+        subagent_id: Optional[t.AgentId] = None,
+        parent: Optional[str] = None,
+        name: Optional[t.AgentName] = None,
+        manifest: Optional[str] = None,
+        command: Optional[List[str]] = None,
+        environment: Optional[List[str]] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        limits: Optional[t.SubagentLimits] = None,
+        isolation: Optional[t.Isolation] = None,
+        on_parent_exit: Optional[t.OnParentExit] = None,
+        task: Optional[t.SubagentTask] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubagentView:
+        """Starts an agent under another one, for good or for one task.
+
+        `runtime/subagent.spawn`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        invalid_manifest, not_found, invalid_params, invalid_state, conflict, quota_exhausted, unsupported, storage_full.
+
+        :param subagent_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against starting it twice.
+        :param parent: Whose child it is, by name or id. An agent names itself or nobody.
+        :param name: Its name. Left out: its parent's with the end of its id.
+        :param manifest: Its manifest as text, at most 1 MiB, from operators only. Left out: its parent's, with what is said here.
+        :param command: Its program with all arguments.
+        :param environment: Which of its parent's variables it gets, by name; with none named in an empty list it gets none.
+        :param labels: Its labels, from operators only.
+        :param limits: What its program may use; each no more than its parent's.
+        :param isolation: What divides it from its parent.
+        :param on_parent_exit: What becomes of it when its parent has ended. Left out: with a task it is closed, without one it goes on.
+        :param task: The task for which alone it is there: it is retired when that is over. Left out: it stays until it is closed.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"subagent_id": subagent_id, "parent": parent, "name": name, "manifest": manifest, "command": command, "environment": environment, "labels": labels, "limits": limits, "isolation": isolation, "on_parent_exit": on_parent_exit, "task": task}
+        result = self._call("runtime/subagent.spawn", required, optional, ctx, "again")
+        return cast(t.SubagentView, result)
+
+    def send(
+        self,
+        *,
+        subagent: str,
+        parts: List[t.Part],
+        mode: Optional[t.DeliveryMode] = None,
+        priority: Optional[t.Priority] = None,
+        expires_in_ms: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SignalResult:
+        """Sends a subagent a message.
+
+        `runtime/subagent.send`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_state, storage_full.
+
+        :param subagent: Name or id.
+        :param parts: What to say: at most 4 MiB of JSON.
+        :param mode: How it meets a running turn.
+        :param priority: Which waiting message goes first.
+        :param expires_in_ms: Milliseconds after which it is no longer worth delivering.
+        :param idempotency_key: Key against sending it twice.
+        """
+        required: Dict[str, Any] = {"subagent": subagent, "parts": parts}
+        optional: Dict[str, Any] = {"mode": mode, "priority": priority, "expires_in_ms": expires_in_ms, "idempotency_key": idempotency_key}
+        result = self._call("runtime/subagent.send", required, optional, ctx, "again")
+        return cast(t.SignalResult, result)
+
+    def wait(
+        self,
+        *,
+        subagents: List[str],
+        wait_for: Optional[t.WaitFor] = None,
+        until: Optional[t.WaitUntil] = None,
+        timeout_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubagentWaitResult:
+        """Waits until subagents have come to an end, or have nothing to do.
+
+        `runtime/subagent.wait`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, deadline_exceeded.
+
+        :param subagents: Which, by name or id: 1 to 64. One that is retired is named by its id.
+        :param wait_for: How many of them.
+        :param until: For what.
+        :param timeout_ms: Longest wait in milliseconds, at most a day.
+        """
+        required: Dict[str, Any] = {"subagents": subagents}
+        optional: Dict[str, Any] = {"wait_for": wait_for, "until": until, "timeout_ms": timeout_ms}
+        result = self._call("runtime/subagent.wait", required, optional, ctx, "safe")
+        return cast(t.SubagentWaitResult, result)
+
+    def resume(
+        self,
+        *,
+        subagent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubagentView:
+        """Lets a subagent go on that is stopped or suspended.
+
+        `runtime/subagent.resume`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, storage_full.
+
+        :param subagent: Name or id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"subagent": subagent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/subagent.resume", required, optional, ctx, "same")
+        return cast(t.SubagentView, result)
+
+    def close(
+        self,
+        *,
+        subagent: str,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubagentView:
+        """Ends and retires a subagent and all agents under it, the youngest generation first.
+
+        `runtime/subagent.close`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params.
+
+        :param subagent: Name or id.
+        :param reason: Why, for people: at most 1,024 bytes.
+        """
+        required: Dict[str, Any] = {"subagent": subagent}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("runtime/subagent.close", required, optional, ctx, "same")
+        return cast(t.SubagentView, result)
+
+    def list(
+        self,
+        *,
+        parent: Optional[str] = None,
+        depth: Optional[int] = None,
+        all: Optional[bool] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.SubagentListResult:
+        """Lists the agents under one.
+
+        `runtime/subagent.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param parent: Under this agent, by name or id, also of one that is retired. An agent names itself, one under it, or nobody.
+        :param depth: How many generations, 1 to 8.
+        :param all: Also those that are retired.
+        :param limit: Most entries, at most 10,000.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"parent": parent, "depth": depth, "all": all, "limit": limit}
+        result = self._call("runtime/subagent.list", required, optional, ctx, "safe")
+        return cast(t.SubagentListResult, result)
+
+
 class RuntimeSchedule(Group):
     """`runtime/schedule.*`"""
 
@@ -2279,6 +2443,7 @@ class Runtime(Group):
         self.run = RuntimeRun(caller)
         self.job = RuntimeJob(caller)
         self.job_item = RuntimeJobItem(caller)
+        self.subagent = RuntimeSubagent(caller)
         self.schedule = RuntimeSchedule(caller)
         self.adapter = RuntimeAdapter(caller)
         self.recording = RuntimeRecording(caller)

@@ -381,6 +381,8 @@ class AgentStatus(TypedDict):
     replicas: NotRequired[Optional[ReplicasView]]
     # The name of the set whose replica it is.
     set: NotRequired[Optional[str]]
+    # The agent whose child it is, if it is one.
+    parent: NotRequired[Optional[AgentId]]
 
 
 class AgentView(TypedDict):
@@ -1231,6 +1233,13 @@ Context = Literal[
     "shared",  # The agent's program has one live context in each epoch, and all its threads share it. Their turns never overlap.
 ]
 """Whether a program has a context for this alone."""
+
+
+ContextIsolation = Literal[
+    "fresh",  # Nothing.
+    "forked",  # All of it.
+]
+"""What a subagent knows of what its parent was told and said."""
 
 
 ContextRebuilt = Literal[
@@ -2387,6 +2396,19 @@ class InvokeParams(TypedDict):
     timeout_ms: NotRequired[Optional[int]]
 
 
+class Isolation(TypedDict):
+    """What divides a subagent from its parent."""
+
+    # Which folder it works in.
+    workspace: NotRequired[WorkspaceIsolation]
+    # Which memory it has.
+    memory: NotRequired[MemoryIsolation]
+    # What it may do.
+    permission: NotRequired[PermissionIsolation]
+    # What it knows of what its parent was told and said.
+    context: NotRequired[ContextIsolation]
+
+
 ItemId = str
 
 
@@ -2873,6 +2895,13 @@ MarkerWord = Literal[
 """How something is not known."""
 
 
+MemoryIsolation = Literal[
+    "own",  # One of its own, empty at first.
+    "shared",  # That of its parent.
+]
+"""Which memory a subagent has."""
+
+
 class MemoryView(TypedDict):
     """What survives an invocation."""
 
@@ -3192,6 +3221,13 @@ OnGap = Literal[
     "repair",  # A snapshot, and word of what it stands for.
 ]
 """What is wanted when what was asked for cannot be had any more."""
+
+
+OnParentExit = Literal[
+    "close",  # It is closed.
+    "keep",  # It goes on.
+]
+"""What becomes of a subagent when its parent has ended."""
 
 
 class OpenParams(TypedDict):
@@ -3600,6 +3636,13 @@ Permission = Literal[
     "deny",  # It is refused.
 ]
 """What holds for a call."""
+
+
+PermissionIsolation = Literal[
+    "inherit",  # What its parent may.
+    "narrowed",  # Less: none of its parent's secrets and inherited variables, no calls of capabilities, no subagents.
+]
+"""What a subagent may do."""
 
 
 class PermissionView(TypedDict):
@@ -5081,6 +5124,194 @@ class StreamState(TypedDict):
     repaired: NotRequired[Optional[Repaired]]
 
 
+class SubagentChangeParams(TypedDict):
+    """Names a subagent."""
+
+    # Name or id.
+    subagent: str
+    # Why, for people: at most 1,024 bytes.
+    reason: NotRequired[Optional[str]]
+
+
+class SubagentLimits(TypedDict):
+    """What the program of a subagent may use."""
+
+    # Memory, such as `512MiB`.
+    memory: NotRequired[Optional[str]]
+    # Processes and threads.
+    pids: NotRequired[Optional[int]]
+    # Processor time per time, such as `500m`.
+    cpu: NotRequired[Optional[str]]
+    # Open files of each process.
+    open_files: NotRequired[Optional[int]]
+
+
+class SubagentListParams(TypedDict):
+    """Which subagents a list shows."""
+
+    # Under this agent, by name or id, also of one that is retired. An agent names itself, one under it, or nobody.
+    parent: NotRequired[Optional[str]]
+    # How many generations, 1 to 8.
+    depth: NotRequired[int]
+    # Also those that are retired.
+    all: NotRequired[bool]
+    # Most entries, at most 10,000.
+    limit: NotRequired[int]
+
+
+class SubagentListResult(TypedDict):
+    """Subagents."""
+
+    # Parents before their children, the oldest child first.
+    items: List[SubagentView]
+    # Whether there are more than the limit.
+    more: bool
+
+
+class SubagentSendParams(TypedDict):
+    """Sends a subagent a message."""
+
+    # Name or id.
+    subagent: str
+    # What to say: at most 4 MiB of JSON.
+    parts: List[Part]
+    # How it meets a running turn.
+    mode: NotRequired[DeliveryMode]
+    # Which waiting message goes first.
+    priority: NotRequired[Priority]
+    # Milliseconds after which it is no longer worth delivering.
+    expires_in_ms: NotRequired[Optional[int]]
+    # Key against sending it twice.
+    idempotency_key: NotRequired[Optional[str]]
+
+
+class SubagentSpawnParams(TypedDict):
+    """Starts an agent under another one. What is left out is as the parent has it."""
+
+    # Its id, by the caller's choice, as a UUID of version 7: then it is the key against starting it twice.
+    subagent_id: NotRequired[Optional[AgentId]]
+    # Whose child it is, by name or id. An agent names itself or nobody.
+    parent: NotRequired[Optional[str]]
+    # Its name. Left out: its parent's with the end of its id.
+    name: NotRequired[Optional[AgentName]]
+    # Its manifest as text, at most 1 MiB, from operators only. Left out: its parent's, with what is said here.
+    manifest: NotRequired[Optional[str]]
+    # Its program with all arguments.
+    command: NotRequired[Optional[List[str]]]
+    # Which of its parent's variables it gets, by name; with none named in an empty list it gets none.
+    environment: NotRequired[Optional[List[str]]]
+    # Its labels, from operators only.
+    labels: NotRequired[Optional[Dict[str, SafeLabel]]]
+    # What its program may use; each no more than its parent's.
+    limits: NotRequired[Optional[SubagentLimits]]
+    # What divides it from its parent.
+    isolation: NotRequired[Isolation]
+    # What becomes of it when its parent has ended. Left out: with a task it is closed, without one it goes on.
+    on_parent_exit: NotRequired[Optional[OnParentExit]]
+    # The task for which alone it is there: it is retired when that is over. Left out: it stays until it is closed.
+    task: NotRequired[Optional[SubagentTask]]
+
+
+SubagentStatus = Literal[
+    "queued",  # It is to begin.
+    "running",  # Its program runs, or the run of its task does.
+    "blocked",  # It does not go on until something happens that is not its own doing.
+    "completed",  # Its task is done.
+    "failed",  # Its task failed, or its program does not run any more by itself.
+    "cancelled",  # It was ended before its task was done.
+    "closed",  # It was ended, and had no task.
+]
+"""How far a subagent is."""
+
+
+class SubagentTask(TypedDict):
+    """The task for which alone a subagent is there."""
+
+    # What it is called: 1 to 256 bytes.
+    title: str
+    # Its id, by the caller's choice, as a UUID of version 7.
+    task_id: NotRequired[Optional[TaskId]]
+    # What is to be done: at most 1 MiB. Without it the title says it.
+    objective: NotRequired[Optional[str]]
+    # What must be true before it is completed, in words; at most 64.
+    acceptance: NotRequired[List[str]]
+    # What each run may use.
+    limits: NotRequired[RunLimits]
+    # How many runs there are at most before it fails, 1 to 100.
+    attempts: NotRequired[int]
+    # The task that hands a part of its work to it. Left out: the one that the calling agent works on, if it does.
+    delegated_by: NotRequired[Optional[TaskId]]
+
+
+class SubagentView(TypedDict):
+    """A subagent."""
+
+    # Which agent it is.
+    subagent_id: AgentId
+    # Its name.
+    name: AgentName
+    # Whose child it is.
+    parent: str
+    # The same by id.
+    parent_id: AgentId
+    # How many generations it is under the agent that was asked about; 1 for a child.
+    depth: int
+    # How far it is.
+    status: SubagentStatus
+    # The phase of the agent that it is.
+    phase: Phase
+    # The newest epoch of it; 0 before the first.
+    epoch: Epoch
+    # Its session.
+    session_id: SessionId
+    # Its first thread.
+    thread_id: ThreadId
+    # What divides it from its parent.
+    isolation: Isolation
+    # What becomes of it when its parent has ended.
+    on_parent_exit: OnParentExit
+    # Who started it.
+    spawned_by: SafeLabel
+    # When.
+    spawned_at: Timestamp
+    # Why it is there.
+    reason: NotRequired[Optional[str]]
+    # The task for which alone it is there.
+    task_id: NotRequired[Optional[TaskId]]
+    # Where that task is.
+    task_state: NotRequired[Optional[TaskState]]
+    # The newest run of that task.
+    run_id: NotRequired[Optional[RunId]]
+    # The message that it was given last.
+    last_message_id: NotRequired[Optional[MessageId]]
+    # Why it is to be retired, if it is.
+    closing_because: NotRequired[Optional[str]]
+    # When it was retired.
+    closed_at: NotRequired[Optional[Timestamp]]
+
+
+class SubagentWaitParams(TypedDict):
+    """Waits for subagents."""
+
+    # Which, by name or id: 1 to 64. One that is retired is named by its id.
+    subagents: List[str]
+    # How many of them.
+    wait_for: NotRequired[WaitFor]
+    # For what.
+    until: NotRequired[WaitUntil]
+    # Longest wait in milliseconds, at most a day.
+    timeout_ms: NotRequired[int]
+
+
+class SubagentWaitResult(TypedDict):
+    """What was waited for."""
+
+    # All that were named, in that order.
+    items: List[SubagentView]
+    # Those that have come to it.
+    reached: List[AgentId]
+
+
 class SubmitParams(TypedDict):
     """Submits content as what it is: a tool's result, a document, a web page."""
 
@@ -6348,6 +6579,13 @@ class VoteView(TypedDict):
     at: Timestamp
 
 
+WaitFor = Literal[
+    "any",  # One of them.
+    "all",  # Each of them.
+]
+"""How many of several subagents are waited for."""
+
+
 class WaitParams(TypedDict):
     """Waits until an agent is in one of some phases."""
 
@@ -6357,6 +6595,13 @@ class WaitParams(TypedDict):
     phases: List[Phase]
     # Longest wait in milliseconds.
     timeout_ms: int
+
+
+WaitUntil = Literal[
+    "end",  # That it has come to an end: completed, failed, cancelled or closed.
+    "idle",  # That, or that it runs with no message waiting and no turn under way.
+]
+"""What of a subagent is waited for."""
 
 
 WantedKind = Literal[
@@ -6408,6 +6653,14 @@ class WorkspaceDeleteParams(TypedDict):
 
 
 WorkspaceId = str
+
+
+WorkspaceIsolation = Literal[
+    "own",  # One of its own, empty at first.
+    "shared",  # That of its parent.
+    "forked",  # One of its own with what its parent's held when it was spawned.
+]
+"""Which folder a subagent works in."""
 
 
 class WorkspaceListParams(TypedDict):

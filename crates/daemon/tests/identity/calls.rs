@@ -71,7 +71,16 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
 /// What an agent may see of itself only, asked of another.
 pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -> Vec<(&'static str, Value)> {
     // A process is named by its id, and one of another agent is not there for whoever asks; see MACH-001.
-    let by_id = ["runtime/process.get", "runtime/process.terminate", "runtime/process.write"];
+    // So is a subagent; see SUB-006.
+    let by_id = [
+        "runtime/process.get",
+        "runtime/process.terminate",
+        "runtime/process.write",
+        "runtime/subagent.send",
+        "runtime/subagent.wait",
+        "runtime/subagent.resume",
+        "runtime/subagent.close",
+    ];
     let methods = METHODS
         .iter()
         .filter(|method| method.audience == Audience::OwnerOrOperator && !by_id.contains(&method.name));
@@ -107,6 +116,7 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })
                 }
+                "runtime/subagent.spawn" | "runtime/subagent.list" => json!({ "parent": "other" }),
                 _ => json!({ "agent": "other", "key": "k" }),
             };
             (method.name, params)

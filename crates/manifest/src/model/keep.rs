@@ -1,4 +1,4 @@
-//! Keeping it alive and within bounds: restart, health, stop, hooks, limits.
+//! Keeping it alive and within bounds: restart, health, stop, hooks, limits, subagents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -329,6 +329,22 @@ impl Limits {
     }
 }
 
+/// Generations of agents under one unless a manifest says otherwise: its children, and none under them.
+pub const SUBAGENTS_DEPTH: u32 = 1;
+
+/// How many agents a program may start under itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Subagents {
+    /// Most of its children at a time.
+    #[schemars(range(min = 0, max = 64))]
+    pub max: u32,
+    /// How many generations there may be under it. Each child may have one less, and as many children as it.
+    #[serde(default = "subagents_depth")]
+    #[schemars(range(min = 1, max = 8))]
+    pub depth: u32,
+}
+
 macro_rules! defaults {
     ($($name:ident: $type:ty = $value:expr;)+) => {$(
         fn $name() -> $type {
@@ -351,4 +367,5 @@ defaults! {
     stop_grace: DurationMs = STOP_GRACE;
     close_grace: DurationMs = CLOSE_GRACE;
     hook_timeout: DurationMs = HOOK_TIMEOUT;
+    subagents_depth: u32 = SUBAGENTS_DEPTH;
 }

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use edgeplane_store::{AppendError, Committed, MessageRow};
 use edgeplane_types::{
-    Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, SafeLabel, ThreadId,
-    Timestamp,
+    Envelope, ErrorName, EventId, Evidence, Fact, Ingress, MessageId, Receipt, Rung, SafeLabel, StreamName,
+    ThreadId, Timestamp, fact::SubagentInput,
 };
 use edgeplane_wire::rpc::RpcError;
 use tokio::sync::oneshot;
@@ -238,10 +238,18 @@ impl Actor {
         for fact in along(envelope.id) {
             self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         }
+        self.tell_parent(&mut draft, &origin, envelope.id);
         let row = just_accepted(&envelope);
         let fact = Fact::MessageAccepted { envelope: Box::new(envelope) };
         let event = self.shared.record.add(&mut draft, self.stream(), &origin, fact);
         Ok(Prepared::New(Box::new(draft), Box::new(New { event, row, begun: now })))
+    }
+
+    /// Adds a message to the history of the parent, if there is one, whoever said it.
+    fn tell_parent(&self, draft: &mut Draft, origin: &Origin, message_id: MessageId) {
+        let Some(parent) = self.identity.parent else { return };
+        let input = SubagentInput { subagent_id: self.identity.id, message_id };
+        self.shared.record.add(draft, StreamName::Agent(parent), origin, Fact::SubagentInput(input));
     }
 
     /// What the sender is told.

@@ -46,6 +46,8 @@ pub(crate) struct AgentHandle {
     pub(crate) name: AgentName,
     /// The set whose replica it is.
     pub(crate) set: Option<AgentId>,
+    /// The agent whose child it is.
+    pub(crate) parent: Option<AgentId>,
     pub(crate) summary: watch::Receiver<Summary>,
     pub(super) profile: watch::Receiver<Arc<Profile>>,
     pub(super) mailbox: mpsc::Sender<Command>,

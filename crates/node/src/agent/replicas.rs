@@ -472,6 +472,7 @@ impl Actor {
                 session_id: shared.record.mint().id(),
                 declared_at: shared.record.now(),
                 set: Some(self.identity.id),
+                parent: None,
             };
             let (manifest_digest, _) = draft.body(manifest.canonical_text().into_bytes());
             let fact = identity.declared(manifest_digest, desired);

@@ -87,6 +87,7 @@ impl Actor {
             identities: self.identities(standing),
             replicas: self.replicas_now(),
             set: self.set_name(),
+            parent: self.identity.parent,
         })
     }
 

@@ -61,6 +61,15 @@ fn work() -> Vec<Row> {
             "signal",
             &["runtime/job.create"],
         ),
+        (json!({ "parent": "a" }), "supervise", &["runtime/subagent.spawn"]),
+        (json!({ "subagent": "a" }), "supervise", &["runtime/subagent.resume", "runtime/subagent.close"]),
+        (
+            json!({ "subagent": "a", "parts": [{ "type": "text", "text": "x" }] }),
+            "signal",
+            &["runtime/subagent.send"],
+        ),
+        (json!({ "subagents": ["a"] }), "read", &["runtime/subagent.wait"]),
+        (json!({ "parent": "a" }), "read", &["runtime/subagent.list"]),
         (json!({ "job_id": task()["task_id"] }), "signal", &["runtime/job.cancel"]),
         (json!({ "item_id": task()["task_id"], "agent": "a" }), "signal", &["runtime/job_item.assign"]),
         (

@@ -153,6 +153,20 @@ async fn call_about_jobs(session: &Session, request: Request) -> Result<Box<RawV
         Request::JobItemAssign(params) => raw(jobs::assign(session, params).await?),
         Request::JobItemRetry(params) => raw(jobs::retry(session, params).await?),
         Request::JobItemReport(params) => raw(jobs::report(session, params).await?),
+        other => call_about_subagents(session, other).await,
+    }
+}
+
+/// Serves what is about subagents.
+async fn call_about_subagents(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    use methods::subagents;
+    match request {
+        Request::SubagentSpawn(params) => raw(Box::pin(subagents::spawn(session, params)).await?),
+        Request::SubagentSend(params) => raw(subagents::send(session, params).await?),
+        Request::SubagentWait(params) => raw(Box::pin(subagents::wait(session, params)).await?),
+        Request::SubagentResume(params) => raw(subagents::resume(session, params).await?),
+        Request::SubagentClose(params) => raw(subagents::close(session, params).await?),
+        Request::SubagentList(params) => raw(subagents::list(session, params).await?),
         other => call_about_conversations(session, other).await,
     }
 }

@@ -27,6 +27,7 @@ pub(super) mod schedules;
 pub(super) mod security;
 pub(super) mod spread;
 pub(super) mod streams;
+pub(super) mod subagents;
 pub(super) mod taps;
 pub(super) mod terminals;
 pub(crate) mod traces;

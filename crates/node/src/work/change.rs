@@ -181,22 +181,31 @@ pub(crate) async fn create(
         }
     }
     let mut draft = Draft::default();
-    let (digest, bytes) = draft.body(objective);
-    created.plan.objective_digest = digest;
-    created.plan.objective_bytes = bytes;
-    let (stream, from) = (StreamName::Task(created.root_id), created.state);
     let parent = created.parent_id;
-    shared.record.add(&mut draft, stream, origin, Fact::TaskCreated(Box::new(created)));
-    if starts {
-        let (to, reason) = (TaskState::Queued, "it is to be begun".to_owned());
-        let moved = TaskMoved { task_id: id, from, to, reason, run_id: None };
-        shared.record.add(&mut draft, stream, origin, Fact::TaskMoved(moved));
-    }
+    add_task(shared, &mut draft, created, (objective, starts), origin);
     shared.failpoint("task.before");
     shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     shared.failpoint("task.after");
     shared.work.settle([id].into_iter().chain(parent));
     Ok(false)
+}
+
+/// Adds to a draft that there is a task, and that it is to be begun if it is.
+pub(crate) fn add_task(
+    shared: &Shared,
+    draft: &mut Draft,
+    mut created: TaskCreated,
+    (objective, starts): (Vec<u8>, bool),
+    origin: &Origin,
+) {
+    (created.plan.objective_digest, created.plan.objective_bytes) = draft.body(objective);
+    let (id, stream, from) = (created.task_id, StreamName::Task(created.root_id), created.state);
+    shared.record.add(draft, stream, origin, Fact::TaskCreated(Box::new(created)));
+    if starts {
+        let (to, reason) = (TaskState::Queued, "it is to be begun".to_owned());
+        let moved = TaskMoved { task_id: id, from, to, reason, run_id: None };
+        shared.record.add(draft, stream, origin, Fact::TaskMoved(moved));
+    }
 }
 
 /// The root of the graph that a new part of a task belongs to.

@@ -154,7 +154,11 @@ fn candidates(shared: &Shared, row: &TaskRow, job: &JobCreated) -> Vec<AgentHand
                 let labels = &agent.profile().labels;
                 job.selector.iter().all(|(key, value)| labels.get(key) == Some(value))
             };
-            let others = |agent: &AgentHandle| agent.set.is_none() && row.creator != Some(agent.id);
+            let others = |agent: &AgentHandle| {
+                agent.set.is_none()
+                    && row.creator != Some(agent.id)
+                    && !crate::subagents::has_task(shared, agent)
+            };
             shared.agents().into_iter().filter(|agent| others(agent) && has(agent)).collect()
         }
         ids => ids.iter().filter_map(|id| shared.agent_by_id(*id)).collect(),

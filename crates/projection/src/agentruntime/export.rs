@@ -43,6 +43,7 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "job"
             | "job_item"
             | "invocation"
+            | "subagent"
     )
 }
 
@@ -108,6 +109,11 @@ impl Export {
             if let Some(id) = followed.task {
                 telling.work(step, id);
             }
+            self.frame = Some(frame);
+            return;
+        }
+        if let Some(id) = followed.child {
+            telling.subagent(step, id);
             self.frame = Some(frame);
             return;
         }

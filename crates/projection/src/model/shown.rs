@@ -67,6 +67,9 @@ impl Model {
             "modelRouting": routing(),
         });
         if let Some(object) = view.as_object_mut() {
+            if Some(id) == self.turns.main() {
+                object.insert("subagents".to_owned(), json!(self.children.shown().0));
+            }
             thread.describe(object);
         }
         if let (Some(active), Some(object)) = (thread.running.last(), view.as_object_mut()) {
@@ -86,6 +89,7 @@ impl Model {
         let more = ids.len().saturating_sub(SHOWN_MAX);
         let threads: Vec<_> = ids.iter().take(SHOWN_MAX).map(|id| self.thread_view(*id)).collect();
         let (tasks, task_summary) = self.work.shown();
+        let (_, children) = self.children.shown();
         let joined = if self.traces.is_empty() { "missing_correlation" } else { "joined" };
         json!({
             "schemaVersion": profile.version,
@@ -97,6 +101,7 @@ impl Model {
             "threadsMore": more,
             "tasks": tasks,
             "taskSummary": task_summary,
+            "subagentJobSummary": children,
             "routingLimitSummary": self.routing_limits(),
             "telemetrySummary": { "joinStatus": joined, "traceIds": self.traces, "more": self.traces_more },
             "executionEnvironment": self.environment(),

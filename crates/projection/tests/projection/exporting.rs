@@ -83,7 +83,7 @@ fn check_snapshots(world: &World) {
     }
 }
 
-/// Proves PROJ-010 and PROJ-011: a busy node's sessions, with all that can happen in them.
+/// Proves PROJ-010, PROJ-011 and SUB-011: a busy node's sessions, with all that can happen in them.
 #[test]
 fn a_busy_nodes_events_and_snapshots_meet_the_schemas() {
     let busy = world(7, 3, 15_000, false);
@@ -92,9 +92,19 @@ fn a_busy_nodes_events_and_snapshots_meet_the_schemas() {
     println!("{counts:#?}");
     // A generator that made only a few kinds of events would prove little.
     assert!(counts.len() >= 58, "{} types: {counts:#?}", counts.len());
-    for kind in
-        ["task.created", "task.dependency.updated", "task.attempt.failed", "task.lost", "task.archived"]
-    {
+    for kind in [
+        "task.created",
+        "task.dependency.updated",
+        "task.attempt.failed",
+        "task.lost",
+        "task.archived",
+        "subagent.spawned",
+        "subagent.status",
+        "subagent.input",
+        "subagent.completed",
+        "subagent.failed",
+        "subagent.closed",
+    ] {
         assert!(counts.contains_key(kind), "{kind}");
     }
 }

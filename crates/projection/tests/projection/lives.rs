@@ -5,6 +5,8 @@
 
 #[path = "lives/calls.rs"]
 mod calls;
+#[path = "lives/children.rs"]
+mod children;
 #[path = "lives/managed.rs"]
 mod managed;
 #[path = "lives/tasks.rs"]
@@ -95,6 +97,7 @@ pub(crate) struct Life {
     scheduled: bool,
     desired: Desired,
     retired: bool,
+    children: Vec<children::Child>,
 }
 
 /// A node with its agents, and its record so far.
@@ -210,6 +213,7 @@ impl World {
             scheduled: false,
             desired: Desired::Running,
             retired: false,
+            children: Vec::new(),
         });
         let fact = Fact::AgentDeclared {
             agent_id: agent,
@@ -220,6 +224,7 @@ impl World {
             manifest_digest: digest(b"manifest").to_string(),
             desired: Desired::Running,
             set: None,
+            parent: None,
         };
         self.add(which, fact);
         let (first, further) = (self.lives[which].threads[0], self.lives[which].threads[1..].to_vec());

@@ -10,7 +10,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 3,
+    version: 4,
     schema: "
         CREATE TABLE agent (
             id BLOB PRIMARY KEY,
@@ -34,7 +34,8 @@ pub(super) const DEFINITION: Definition = Definition {
             declared_at INTEGER NOT NULL,
             healthy INTEGER,
             set_id BLOB,
-            removal TEXT
+            removal TEXT,
+            parent BLOB
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX agent_name ON agent (tenant, name) WHERE phase <> 'retired';
         CREATE INDEX agent_removal ON agent (id) WHERE removal IS NOT NULL;",
@@ -114,6 +115,7 @@ fn declare(step: &Step<'_>) -> Result<(), FoldError> {
         manifest_digest,
         desired,
         set: set_id,
+        parent,
     } = &step.event.fact
     else {
         return Ok(());
@@ -123,8 +125,8 @@ fn declare(step: &Step<'_>) -> Result<(), FoldError> {
     }
     step.insert(
         "INSERT INTO agent (id, tenant, name, session, generation, manifest, desired, desired_generation,
-                            phase, epoch, restarts, declared_at, set_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, 'declared', 0, 0, ?8, ?9)",
+                            phase, epoch, restarts, declared_at, set_id, parent)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, 'declared', 0, 0, ?8, ?9, ?10)",
         params![
             agent_id.as_bytes(),
             tenant.as_str(),
@@ -135,6 +137,7 @@ fn declare(step: &Step<'_>) -> Result<(), FoldError> {
             json(desired)?,
             step.ts(),
             set_id.as_ref().map(AgentId::as_bytes),
+            parent.as_ref().map(AgentId::as_bytes),
         ],
         |error| match error.sqlite_error() {
             Some(error) if error.extended_code == ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {

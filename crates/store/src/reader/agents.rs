@@ -14,7 +14,8 @@ const AGENTS: &str = "
     SELECT agent.id, agent.tenant, agent.name, agent.session, agent.generation, agent.manifest, agent.desired,
            agent.desired_generation, agent.desired_reason, agent.phase, agent.epoch, agent.process, agent.shim,
            agent.cgroup, agent.continuity, agent.restarts, agent.status, agent.reason, agent.declared_at,
-           agent.healthy, epoch.started_at, epoch.output_bytes, epoch.consumed, agent.set_id, agent.removal
+           agent.healthy, epoch.started_at, epoch.output_bytes, epoch.consumed, agent.set_id, agent.removal,
+           agent.parent
     FROM agent LEFT JOIN epoch ON epoch.agent = agent.id AND epoch.epoch = agent.epoch";
 
 fn agent(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
@@ -48,6 +49,7 @@ fn agent(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
         events: 0,
         set: row.get::<_, Option<_>>(23)?.map(AgentId::from_bytes),
         removal: row.get(24)?,
+        parent: row.get::<_, Option<_>>(25)?.map(AgentId::from_bytes),
     })
 }
 

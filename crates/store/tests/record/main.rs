@@ -33,6 +33,8 @@ mod resources;
 #[cfg(test)]
 mod scheduling;
 #[cfg(test)]
+mod subagents;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod threads;

@@ -107,6 +107,7 @@ pub(crate) fn declared(number: u8, name: &str) -> Fact {
         manifest_digest: text_body("manifest").digest().to_string(),
         desired: Desired::Running,
         set: None,
+        parent: None,
     }
 }
 

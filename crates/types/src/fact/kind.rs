@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
     CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
-    HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
+    HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -63,6 +63,9 @@ pub enum Fact {
         /// The set whose replica it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         set: Option<AgentId>,
+        /// The agent whose child it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<AgentId>,
     },
     /// Its manifest changed.
     #[serde(rename = "agent.updated")]
@@ -492,6 +495,22 @@ pub enum Fact {
     /// Whoever holds an item of a job says what came of it.
     #[serde(rename = "job_item.reported")]
     JobItemReported(JobItemReported),
+
+    /// An agent has a further child: the intent.
+    #[serde(rename = "subagent.spawned")]
+    SubagentSpawned(Box<SubagentSpawned>),
+    /// A child of an agent is somewhere else than before.
+    #[serde(rename = "subagent.moved")]
+    SubagentMoved(SubagentMoved),
+    /// A child of an agent has a further message.
+    #[serde(rename = "subagent.input")]
+    SubagentInput(SubagentInput),
+    /// A child of an agent is to be ended and retired: the intent.
+    #[serde(rename = "subagent.closing")]
+    SubagentClosing(SubagentClosing),
+    /// A child of an agent is retired.
+    #[serde(rename = "subagent.closed")]
+    SubagentClosed(SubagentClosed),
 
     /// A call of a capability is asked for, and what holds for it was found out.
     #[serde(rename = "invocation.requested")]

@@ -282,6 +282,9 @@ pub struct AgentStatus {
     /// The name of the set whose replica it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
+    /// The agent whose child it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AgentId>,
 }
 
 /// The replicas of a set.

@@ -31,12 +31,6 @@ pub fn find(name: &str) -> Option<&'static Later> {
 }
 
 later! {
-    "runtime/subagent.spawn" Write "Starts an agent under another.";
-    "runtime/subagent.send" Write "Sends a subagent a message.";
-    "runtime/subagent.wait" Read "Waits for subagents.";
-    "runtime/subagent.resume" Write "Lets a subagent go on.";
-    "runtime/subagent.close" Write "Ends a subagent.";
-    "runtime/subagent.list" Read "Lists subagents.";
     "runtime/host.register" Write "Makes a machine known to a fleet.";
     "runtime/host.heartbeat" Write "Says that a machine lives.";
     "runtime/host.drain" Write "Lets a machine take nothing new.";

@@ -163,7 +163,6 @@ catalogue! {
     /// Reads what was said to an agent and by it, and what it did.
     "runtime/transcript.read" TranscriptRead(api::report::TranscriptParams) -> api::report::TranscriptResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.3";
-
     /// Asks a person: a question, or leave to do something.
     "conversation/action.open" ActionOpen(api::action::OpenParams) -> api::action::ActionView,
         Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, TooLarge, Backpressure, IdempotencyMismatch, StorageFull], "0.2";
@@ -179,7 +178,6 @@ catalogue! {
     /// Takes an action back.
     "conversation/action.cancel" ActionCancel(api::action::ActionParams) -> api::action::ActionView,
         Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidState, StorageFull], "0.2";
-
     /// Makes a further session of an agent, with its first thread.
     "conversation/session.create" SessionCreate(api::conversation::thread::SessionCreateParams) -> api::conversation::thread::SessionEntry,
         Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, Unsupported, Conflict, QuotaExhausted, StorageFull], "0.5";
@@ -264,7 +262,6 @@ catalogue! {
     /// Lists deliveries.
     "conversation/delivery.list" DeliveryList(api::conversation::output::DeliveryListParams) -> api::conversation::output::DeliveryListResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
-
     /// Writes a task down, and begins it as soon as it can be begun.
     "runtime/task.create" TaskCreate(api::work::TaskCreateParams) -> api::work::TaskView,
         Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, InvalidState, Conflict, QuotaExhausted, StorageFull], "0.6";
@@ -331,7 +328,6 @@ catalogue! {
     /// Has a run ended; its task has failed then, and may be tried again.
     "runtime/run.cancel" RunCancel(api::work::RunCancelParams) -> api::work::RunView,
         Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, StorageFull], "0.6";
-
     /// Makes a job: items that are dealt out to agents, each to one that is idle.
     "runtime/job.create" JobCreate(api::job::JobCreateParams) -> api::job::JobView,
         Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, Conflict, StorageFull], "0.6";
@@ -353,7 +349,24 @@ catalogue! {
     /// Says what came of an item, once.
     "runtime/job_item.report" JobItemReport(api::job::JobItemReportParams) -> api::job::JobItemView,
         Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";
-
+    /// Starts an agent under another one, for good or for one task.
+    "runtime/subagent.spawn" SubagentSpawn(api::subagent::SubagentSpawnParams) -> api::subagent::SubagentView,
+        Write, OwnerOrOperator, Supervise, Again, [InvalidManifest, NotFound, InvalidParams, InvalidState, Conflict, QuotaExhausted, Unsupported, StorageFull], "0.6";
+    /// Sends a subagent a message.
+    "runtime/subagent.send" SubagentSend(api::subagent::SubagentSendParams) -> api::message::SignalResult,
+        Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidState, StorageFull], "0.6";
+    /// Waits until subagents have come to an end, or have nothing to do.
+    "runtime/subagent.wait" SubagentWait(api::subagent::SubagentWaitParams) -> api::subagent::SubagentWaitResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams, DeadlineExceeded], "0.6";
+    /// Lets a subagent go on that is stopped or suspended.
+    "runtime/subagent.resume" SubagentResume(api::subagent::SubagentChangeParams) -> api::subagent::SubagentView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams, InvalidState, StorageFull], "0.6";
+    /// Ends and retires a subagent and all agents under it, the youngest generation first.
+    "runtime/subagent.close" SubagentClose(api::subagent::SubagentChangeParams) -> api::subagent::SubagentView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams], "0.6";
+    /// Lists the agents under one.
+    "runtime/subagent.list" SubagentList(api::subagent::SubagentListParams) -> api::subagent::SubagentListResult,
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.6";
     /// Lists schedules.
     "runtime/schedule.list" ScheduleList(api::schedule::ListParams) -> api::schedule::ListResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.2";
@@ -372,14 +385,12 @@ catalogue! {
     /// Ends a schedule that is not part of a manifest; its history stays.
     "runtime/schedule.remove" ScheduleRemove(api::schedule::ScheduleParams) -> Empty,
         Write, Operator, Supervise, Same, [NotFound, InvalidState, StorageFull], "0.2";
-
     /// Lists the terminal adapters that are in force.
     "runtime/adapter.list" AdapterList(Empty) -> api::adapter::AdaptersResult,
         Read, Operator, Read, Safe, [], "0.3";
     /// Reads an adapter's text, and tells what it says of a screen.
     "runtime/adapter.check" AdapterCheck(api::adapter::AdapterCheckParams) -> api::adapter::AdapterCheckResult,
         Read, Operator, Attach, Safe, [NotFound, InvalidParams, InvalidState], "0.3";
-
     /// Lists the rules that are in force.
     "policy/rule.list" RuleList(Empty) -> api::policy::RulesResult,
         Read, Operator, Read, Safe, [], "0.2";
@@ -392,7 +403,6 @@ catalogue! {
     /// Reads the files of rules now instead of within a second.
     "policy/rule.reload" RuleReload(Empty) -> api::policy::RulesResult,
         Write, Operator, Uid, Same, [StorageFull], "0.2";
-
     /// Makes a token for a person or a program.
     "security/token.create" TokenCreate(api::security::CreateParams) -> api::security::CreateResult,
         Write, Operator, Uid, Again, [QuotaExhausted, StorageFull], "0.2";
@@ -414,7 +424,6 @@ catalogue! {
     /// Makes a new key; what the old one signed stays valid.
     "security/key.rotate" KeyRotate(Empty) -> api::security::KeyView,
         Write, Operator, Uid, Again, [StorageFull], "0.2";
-
     /// Watches or controls an agent's terminal; output comes as `attach/output` notifications.
     "runtime/agent.attach" AgentAttach(api::terminal::AttachParams) -> api::terminal::AttachResult,
         Write, Governed, Attach, Again, [PolicyBlocked, NotFound, InvalidState, Locked], "0.1";
@@ -433,7 +442,6 @@ catalogue! {
     /// Reads a recording, also of an epoch or agent that is gone.
     "runtime/recording.read" RecordingRead(api::terminal::RecordingParams) -> api::terminal::RecordingResult,
         Read, OwnerOrOperator, Attach, Safe, [NotFound, InvalidState], "0.1";
-
     /// Reads a key of an agent's memory.
     "memory/entry.get" MemoryGet(api::memory::KeyParams) -> api::memory::Entry,
         Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.1";
@@ -449,7 +457,6 @@ catalogue! {
     /// Lists the versions of a key of an agent's memory.
     "memory/entry.history" MemoryHistory(api::memory::KeyParams) -> api::memory::EntriesResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.1";
-
     /// Reads what a projection of the record says, from any point: events of the log, or what was made of them.
     "stream/replay" StreamReplay(api::stream::ReplayParams) -> api::stream::ReplayResult,
         Read, Anyone, Read, Safe, [NotFound, ReplayGap], "0.5";
@@ -478,7 +485,6 @@ catalogue! {
     /// Makes projections anew from the first event and compares them with what is kept.
     "stream/projection.verify" ProjectionVerify(api::stream::ProjectionsParams) -> api::stream::VerifyResult,
         Read, Operator, Read, Safe, [NotFound], "0.5";
-
     /// Lists the models that agents' programs say they have.
     "inference/model.list" ModelList(api::inference::ListModelsParams) -> api::inference::ModelsResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.6";
@@ -491,7 +497,6 @@ catalogue! {
     /// Tells what holds an agent's inference back, and what nobody says.
     "inference/limit.get" LimitGet(api::inference::InferenceParams) -> api::inference::InferenceLimitsResult,
         Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.6";
-
     /// Shows a resource: what it holds in a version, secrets masked.
     "resource/get" ResourceGet(api::resource::GetResourceParams) -> api::resource::ResourceView,
         Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
@@ -510,7 +515,6 @@ catalogue! {
     /// Lists the versions of a resource, newest first.
     "resource/history" ResourceHistory(api::resource::ResourceHistoryParams) -> api::resource::ResourcesResult,
         Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
-
     /// Lists what connectors offer, with what holds for each for whoever asks.
     "capability/list" CapabilityList(api::capability::ListCapabilitiesParams) -> api::capability::CapabilitiesResult,
         Read, Anyone, Read, Safe, [NotFound, InvalidParams], "0.6";
@@ -568,7 +572,6 @@ catalogue! {
     /// Ends a checkpoint; what nobody else needs of it is removed.
     "workspace/checkpoint.delete" CheckpointDelete(api::workspace::CheckpointDeleteParams) -> api::workspace::CheckpointView,
         Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Locked, StorageFull], "0.6";
-
     /// Shows a request and what came of it as spans, read from the record.
     "observe/trace.get" TraceGet(api::trace::TraceParams) -> api::trace::Waterfall,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
@@ -581,7 +584,6 @@ catalogue! {
     /// Ends a tap.
     "observe/tap.close" TapClose(api::stream::SubscriptionParams) -> Empty,
         Read, Operator, Read, Safe, [NotFound], "0.5";
-
     /// Recomputes every chain and every recording's digest.
     "evidence/audit.verify" AuditVerify(Empty) -> api::node::AuditResult,
         Read, Operator, Read, Safe, [], "0.1";

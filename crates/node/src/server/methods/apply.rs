@@ -13,7 +13,7 @@ use edgeplane_manifest::{
 };
 use edgeplane_types::{AgentName, Desired, ErrorName, Generation, Phase, StreamName, Tenant, fact::Cause};
 use edgeplane_wire::{
-    api::agent::{Applied, ApplyParams, ApplyResult, Change},
+    api::agent::{Applied, ApplyParams, ApplyResult, Change, Document},
     rpc::RpcError,
 };
 
@@ -195,6 +195,22 @@ fn read(session: &Session, params: &ApplyParams) -> Result<Documents, RpcError> 
     Ok(Documents { manifests, schedules: set.schedules, connectors: set.connectors })
 }
 
+/// The one agent that a text declares, held to all that is checked of agents that are applied.
+pub(super) fn read_one(session: &Session, text: &str, folder: &str) -> Result<Manifest, RpcError> {
+    let (file, text, folder) = ("manifest".to_owned(), text.to_owned(), folder.to_owned());
+    let params = ApplyParams { documents: vec![Document { file, text, folder }], dry_run: true };
+    let Documents { mut manifests, schedules, connectors } = read(session, &params)?;
+    match manifests.pop() {
+        Some(manifest) if manifests.is_empty() && schedules.is_empty() && connectors.is_empty() => {
+            Ok(manifest)
+        }
+        _ => Err(RpcError::new(
+            ErrorName::InvalidManifest,
+            "the text is to declare one agent and nothing else",
+        )),
+    }
+}
+
 /// The folder of a file.
 fn folder_of(params: &ApplyParams, file: &str) -> Result<FilePath, RpcError> {
     let document = params.documents.iter().find(|document| document.file == file);
@@ -313,6 +329,7 @@ async fn create(
             session_id: shared.record.mint().id(),
             declared_at: shared.record.now(),
             set: None,
+            parent: None,
         };
         let desired = match plan.manifest.spec.run {
             RunState::Running => Desired::Running,

@@ -106,6 +106,7 @@ fn status(session: &Session, remains: &Remains) -> AgentStatus {
         identities: identities(session, remains),
         replicas: None,
         set: None,
+        parent: row.parent,
     }
 }
 

@@ -86,14 +86,14 @@ fn checked_note(note: Option<&str>) -> Result<Option<String>, RpcError> {
     note.map(|note| checked_reason(Some(note), "")).transpose()
 }
 
-fn checked_objective(objective: &str) -> Result<Vec<u8>, RpcError> {
+pub(super) fn checked_objective(objective: &str) -> Result<Vec<u8>, RpcError> {
     if objective.trim().is_empty() || objective.len() > OBJECTIVE_BYTES_MAX {
         return Err(invalid(format!("what is to be done has 1 to {OBJECTIVE_BYTES_MAX} bytes")));
     }
     Ok(objective.as_bytes().to_vec())
 }
 
-fn checked_acceptance(acceptance: &[String]) -> Result<Vec<String>, RpcError> {
+pub(super) fn checked_acceptance(acceptance: &[String]) -> Result<Vec<String>, RpcError> {
     let is_fit = |text: &String| !text.trim().is_empty() && text.len() <= CRITERION_BYTES_MAX;
     if acceptance.len() > ACCEPTANCE_MAX || !acceptance.iter().all(is_fit) {
         let what =
@@ -103,24 +103,28 @@ fn checked_acceptance(acceptance: &[String]) -> Result<Vec<String>, RpcError> {
     Ok(acceptance.iter().map(|text| admission::shown_name(text)).collect())
 }
 
-fn checked_attempts(attempts: u32) -> Result<u32, RpcError> {
+pub(super) fn checked_attempts(attempts: u32) -> Result<u32, RpcError> {
     if (1..=ATTEMPTS_MAX).contains(&attempts) {
         return Ok(attempts);
     }
     Err(invalid(format!("`attempts` is 1 to {ATTEMPTS_MAX}")))
 }
 
-fn needed_title(title: &str) -> Result<String, RpcError> {
+pub(super) fn needed_title(title: &str) -> Result<String, RpcError> {
     checked_title(Some(title))?.ok_or_else(|| invalid("a task needs a title").hint("give `--title TEXT`"))
 }
 
 /// What a task's words weigh at most, and what led to it; refused where the caller may not say them to its agent.
-struct Weighed {
-    authority: Authority,
-    causation: Option<MessageId>,
+pub(super) struct Weighed {
+    pub(super) authority: Authority,
+    pub(super) causation: Option<MessageId>,
 }
 
-fn weigh(session: &Session, handle: Option<&AgentHandle>, title: &str) -> Result<Weighed, RpcError> {
+pub(super) fn weigh(
+    session: &Session,
+    handle: Option<&AgentHandle>,
+    title: &str,
+) -> Result<Weighed, RpcError> {
     let (shared, caller) = (&session.shared, &session.caller);
     let saying = Saying::plain(vec![Part::Text { text: title.to_owned() }], Ingress::Task);
     if let Some(handle) = handle {

@@ -127,8 +127,8 @@ impl World {
     pub(super) fn manage(&mut self, which: usize) {
         let (epoch, runs) = (self.lives[which].epoch, self.lives[which].runs);
         let reason = "asked".to_owned();
-        match self.chance.below(13) {
-            12 => self.boundary(which),
+        match self.chance.below(15) {
+            14 => self.boundary(which),
             0 if runs => {
                 self.lives[which].frozen = true;
                 self.add(which, Fact::AgentFrozen { epoch });
@@ -168,6 +168,7 @@ impl World {
                 self.lives[which].retired = true;
                 self.add(which, Fact::AgentRetired { reason });
             }
+            11 | 12 => self.child(which),
             _ => {
                 let (message_id, authority) = (self.id(MessageId::from_parts), Authority::Advisory);
                 self.add(which, Fact::AnswerHeard { epoch, message_id, authority });
