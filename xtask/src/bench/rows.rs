@@ -19,6 +19,7 @@ mod restart;
 mod sessions;
 mod signal;
 mod streams;
+mod subagents;
 mod work;
 
 use super::Group;
@@ -43,6 +44,7 @@ pub(crate) const GROUPS: &[Group] = &[
     streams::GROUP,
     folds::GROUP,
     work::GROUP,
+    subagents::GROUP,
     checkpoints::GROUP,
     capabilities::GROUP,
 ];
