@@ -359,6 +359,8 @@ export interface AgentStatus {
   replicas?: ReplicasView | null;
   /** The name of the set whose replica it is. */
   set?: string | null;
+  /** The agent whose child it is, if it is one. */
+  parent?: AgentId | null;
 }
 
 /** An agent: its manifest and where it stands. */
@@ -1170,6 +1172,13 @@ export type Context =
   | "own"
   /** The agent's program has one live context in each epoch, and all its threads share it. Their turns never overlap. */
   | "shared";
+
+/** What a subagent knows of what its parent was told and said. */
+export type ContextIsolation =
+  /** Nothing. */
+  | "fresh"
+  /** All of it. */
+  | "forked";
 
 /** What a rollback or a compaction makes of a program's context. A program cannot forget. */
 export type ContextRebuilt =
@@ -2340,6 +2349,18 @@ export interface InvokeParams {
   timeout_ms?: number | null;
 }
 
+/** What divides a subagent from its parent. */
+export interface Isolation {
+  /** Which folder it works in. */
+  workspace?: WorkspaceIsolation;
+  /** Which memory it has. */
+  memory?: MemoryIsolation;
+  /** What it may do. */
+  permission?: PermissionIsolation;
+  /** What it knows of what its parent was told and said. */
+  context?: ContextIsolation;
+}
+
 export type ItemId = string;
 
 /** Lists the items of a turn or a thread. */
@@ -2798,6 +2819,13 @@ export type MarkerWord =
   /** It may be of before. */
   | "stale";
 
+/** Which memory a subagent has. */
+export type MemoryIsolation =
+  /** One of its own, empty at first. */
+  | "own"
+  /** That of its parent. */
+  | "shared";
+
 /** What survives an invocation. */
 export interface MemoryView {
   /** Address of the agent's key-value store. */
@@ -3105,6 +3133,13 @@ export type OnGap =
   | "error"
   /** A snapshot, and word of what it stands for. */
   | "repair";
+
+/** What becomes of a subagent when its parent has ended. */
+export type OnParentExit =
+  /** It is closed. */
+  | "close"
+  /** It goes on. */
+  | "keep";
 
 /** Asks a person. */
 export interface OpenParams {
@@ -3485,6 +3520,13 @@ export type Permission =
   | "ask"
   /** It is refused. */
   | "deny";
+
+/** What a subagent may do. */
+export type PermissionIsolation =
+  /** What its parent may. */
+  | "inherit"
+  /** Less: none of its parent's secrets and inherited variables, no calls of capabilities, no subagents. */
+  | "narrowed";
 
 /** What holds for a call by whoever asks. */
 export interface PermissionView {
@@ -4947,6 +4989,189 @@ export interface StreamState {
   repaired?: Repaired | null;
 }
 
+/** Names a subagent. */
+export interface SubagentChangeParams {
+  /** Name or id. */
+  subagent: string;
+  /** Why, for people: at most 1,024 bytes. */
+  reason?: string | null;
+}
+
+/** What the program of a subagent may use. */
+export interface SubagentLimits {
+  /** Memory, such as `512MiB`. */
+  memory?: string | null;
+  /** Processes and threads. */
+  pids?: number | null;
+  /** Processor time per time, such as `500m`. */
+  cpu?: string | null;
+  /** Open files of each process. */
+  open_files?: number | null;
+}
+
+/** Which subagents a list shows. */
+export interface SubagentListParams {
+  /** Under this agent, by name or id, also of one that is retired. An agent names itself, one under it, or nobody. */
+  parent?: string | null;
+  /** How many generations, 1 to 8. */
+  depth?: number;
+  /** Also those that are retired. */
+  all?: boolean;
+  /** Most entries, at most 10,000. */
+  limit?: number;
+}
+
+/** Subagents. */
+export interface SubagentListResult {
+  /** Parents before their children, the oldest child first. */
+  items: Array<SubagentView>;
+  /** Whether there are more than the limit. */
+  more: boolean;
+}
+
+/** Sends a subagent a message. */
+export interface SubagentSendParams {
+  /** Name or id. */
+  subagent: string;
+  /** What to say: at most 4 MiB of JSON. */
+  parts: Array<Part>;
+  /** How it meets a running turn. */
+  mode?: DeliveryMode;
+  /** Which waiting message goes first. */
+  priority?: Priority;
+  /** Milliseconds after which it is no longer worth delivering. */
+  expires_in_ms?: number | null;
+  /** Key against sending it twice. */
+  idempotency_key?: string | null;
+}
+
+/** Starts an agent under another one. What is left out is as the parent has it. */
+export interface SubagentSpawnParams {
+  /** Its id, by the caller's choice, as a UUID of version 7: then it is the key against starting it twice. */
+  subagent_id?: AgentId | null;
+  /** Whose child it is, by name or id. An agent names itself or nobody. */
+  parent?: string | null;
+  /** Its name. Left out: its parent's with the end of its id. */
+  name?: AgentName | null;
+  /** Its manifest as text, at most 1 MiB, from operators only. Left out: its parent's, with what is said here. */
+  manifest?: string | null;
+  /** Its program with all arguments. */
+  command?: Array<string> | null;
+  /** Which of its parent's variables it gets, by name; with none named in an empty list it gets none. */
+  environment?: Array<string> | null;
+  /** Its labels, from operators only. */
+  labels?: Record<string, SafeLabel> | null;
+  /** What its program may use; each no more than its parent's. */
+  limits?: SubagentLimits | null;
+  /** What divides it from its parent. */
+  isolation?: Isolation;
+  /** What becomes of it when its parent has ended. Left out: with a task it is closed, without one it goes on. */
+  on_parent_exit?: OnParentExit | null;
+  /** The task for which alone it is there: it is retired when that is over. Left out: it stays until it is closed. */
+  task?: SubagentTask | null;
+}
+
+/** How far a subagent is. */
+export type SubagentStatus =
+  /** It is to begin. */
+  | "queued"
+  /** Its program runs, or the run of its task does. */
+  | "running"
+  /** It does not go on until something happens that is not its own doing. */
+  | "blocked"
+  /** Its task is done. */
+  | "completed"
+  /** Its task failed, or its program does not run any more by itself. */
+  | "failed"
+  /** It was ended before its task was done. */
+  | "cancelled"
+  /** It was ended, and had no task. */
+  | "closed";
+
+/** The task for which alone a subagent is there. */
+export interface SubagentTask {
+  /** What it is called: 1 to 256 bytes. */
+  title: string;
+  /** Its id, by the caller's choice, as a UUID of version 7. */
+  task_id?: TaskId | null;
+  /** What is to be done: at most 1 MiB. Without it the title says it. */
+  objective?: string | null;
+  /** What must be true before it is completed, in words; at most 64. */
+  acceptance?: Array<string>;
+  /** What each run may use. */
+  limits?: RunLimits;
+  /** How many runs there are at most before it fails, 1 to 100. */
+  attempts?: number;
+  /** The task that hands a part of its work to it. Left out: the one that the calling agent works on, if it does. */
+  delegated_by?: TaskId | null;
+}
+
+/** A subagent. */
+export interface SubagentView {
+  /** Which agent it is. */
+  subagent_id: AgentId;
+  /** Its name. */
+  name: AgentName;
+  /** Whose child it is. */
+  parent: string;
+  /** The same by id. */
+  parent_id: AgentId;
+  /** How many generations it is under the agent that was asked about; 1 for a child. */
+  depth: number;
+  /** How far it is. */
+  status: SubagentStatus;
+  /** The phase of the agent that it is. */
+  phase: Phase;
+  /** The newest epoch of it; 0 before the first. */
+  epoch: Epoch;
+  /** Its session. */
+  session_id: SessionId;
+  /** Its first thread. */
+  thread_id: ThreadId;
+  /** What divides it from its parent. */
+  isolation: Isolation;
+  /** What becomes of it when its parent has ended. */
+  on_parent_exit: OnParentExit;
+  /** Who started it. */
+  spawned_by: SafeLabel;
+  /** When. */
+  spawned_at: Timestamp;
+  /** Why it is there. */
+  reason?: string | null;
+  /** The task for which alone it is there. */
+  task_id?: TaskId | null;
+  /** Where that task is. */
+  task_state?: TaskState | null;
+  /** The newest run of that task. */
+  run_id?: RunId | null;
+  /** The message that it was given last. */
+  last_message_id?: MessageId | null;
+  /** Why it is to be retired, if it is. */
+  closing_because?: string | null;
+  /** When it was retired. */
+  closed_at?: Timestamp | null;
+}
+
+/** Waits for subagents. */
+export interface SubagentWaitParams {
+  /** Which, by name or id: 1 to 64. One that is retired is named by its id. */
+  subagents: Array<string>;
+  /** How many of them. */
+  wait_for?: WaitFor;
+  /** For what. */
+  until?: WaitUntil;
+  /** Longest wait in milliseconds, at most a day. */
+  timeout_ms?: number;
+}
+
+/** What was waited for. */
+export interface SubagentWaitResult {
+  /** All that were named, in that order. */
+  items: Array<SubagentView>;
+  /** Those that have come to it. */
+  reached: Array<AgentId>;
+}
+
 /** Submits content as what it is: a tool's result, a document, a web page. */
 export interface SubmitParams {
   /** Name or id. */
@@ -6186,6 +6411,13 @@ export interface VoteView {
   at: Timestamp;
 }
 
+/** How many of several subagents are waited for. */
+export type WaitFor =
+  /** One of them. */
+  | "any"
+  /** Each of them. */
+  | "all";
+
 /** Waits until an agent is in one of some phases. */
 export interface WaitParams {
   /** Name or id. */
@@ -6195,6 +6427,13 @@ export interface WaitParams {
   /** Longest wait in milliseconds. */
   timeout_ms: number;
 }
+
+/** What of a subagent is waited for. */
+export type WaitUntil =
+  /** That it has come to an end: completed, failed, cancelled or closed. */
+  | "end"
+  /** That, or that it runs with no message waiting and no turn under way. */
+  | "idle";
 
 /** What an override is to do. */
 export type WantedKind =
@@ -6244,6 +6483,15 @@ export interface WorkspaceDeleteParams {
 }
 
 export type WorkspaceId = string;
+
+/** Which folder a subagent works in. */
+export type WorkspaceIsolation =
+  /** One of its own, empty at first. */
+  | "own"
+  /** That of its parent. */
+  | "shared"
+  /** One of its own with what its parent's held when it was spawned. */
+  | "forked";
 
 /** Which workspaces to list. */
 export interface WorkspaceListParams {

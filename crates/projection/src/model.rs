@@ -6,8 +6,8 @@ mod shown;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use edgeplane_types::{
-    ActionId, AgentId, Event, Fact, InvocationState, MessageId, RunLimit, SessionId, TaskId, ThreadId, Timestamp,
-    TurnId, fact::ThreadParent, life::ExitStatus,
+    ActionId, AgentId, Event, Fact, InvocationState, MessageId, RunLimit, SessionId, TaskId, ThreadId,
+    Timestamp, TurnId, fact::ThreadParent, life::ExitStatus,
 };
 use serde::{Deserialize, Serialize};
 

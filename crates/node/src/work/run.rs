@@ -8,8 +8,8 @@ use std::{sync::Arc, time::Duration};
 use edgeplane_lifecycle::task::{End, Input, Waiting};
 use edgeplane_store::{ActionFilter, MessageRow, RunRow, TaskRow, TaskStory};
 use edgeplane_types::{
-    Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunLimit, RunState, TaskState,
-    Tenant, TurnId,
+    Channel, ErrorName, Fact, Ingress, MessageId, OutputId, Part, Phase, RunId, RunLimit, RunState,
+    TaskState, Tenant, TurnId,
     fact::{Actor, RunBegun, RunEnded},
 };
 use edgeplane_wire::{

@@ -37,6 +37,8 @@ impl World {
             invocation_id,
             state,
             reason: (state != InvocationState::Succeeded).then(|| "so it was".to_owned()),
+            cause: None,
+            hooks: Vec::new(),
             output_digest: has_output.then_some(body),
             output_bytes: if has_output { output_bytes } else { 0 },
         };
@@ -62,6 +64,7 @@ impl World {
             effect: EffectClass::Write,
             permission,
             rule: label("connector-allow"),
+            hooks: Vec::new(),
             timeout_ms: 1_000,
             epoch: Some(self.lives[which].epoch),
             causation: self.chance.one_in(5).then_some(message).map_or(Some(message), |_| None),

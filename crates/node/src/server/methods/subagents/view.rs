@@ -7,10 +7,7 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use super::{
-    super::{terminals, work::creator},
-    Session, concerns, invalid,
-};
+use super::{super::terminals, Session, concerns, invalid};
 
 /// A subagent as seen from right above it.
 pub(super) fn view(session: &Session, id: AgentId) -> Result<SubagentView, RpcError> {
@@ -49,7 +46,7 @@ pub(super) fn shown(reader: &Reader, row: SubagentRow, depth: u32) -> Result<Sub
         on_parent_exit: row.spawned.on_parent_exit,
         last_message_id: row.last_message,
         closing_because: row.closing.map(|closing| closing.reason),
-        spawned_by: creator(&row.by),
+        spawned_by: row.by.name().clone(),
         spawned_at: row.spawned_at,
         closed_at: row.closed_at,
     })
