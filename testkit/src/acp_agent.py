@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -152,6 +153,8 @@ def play(session, text):
         update(session, "tool_call", toolCallId="edit", title=f"edit {rest}", kind="edit", status="in_progress")
         update(session, "tool_call_update", toolCallId="edit", status="completed", content=[change])
         say(session, "edited")
+    elif verb == "flaky":
+        say(session, "the second time")
     elif verb == "meta":
         say(session, json.dumps(META[0]))
     elif verb == "hold":
@@ -192,6 +195,17 @@ def play(session, text):
         say(session, "used")
     elif verb == "spend":
         spend(session, rest)
+    elif verb == "large":
+        what = {"toolCallId": f"large-{NUMBER[0]}-{time.monotonic_ns()}", "title": "read much", "kind": "read"}
+        update(session, "tool_call", **what, status="in_progress")
+        content = [{"type": "content", "content": {"type": "text", "text": "x" * int(rest)}}]
+        update(session, "tool_call_update", toolCallId=what["toolCallId"], status="completed", content=content)
+        say(session, "read")
+    elif verb == "call":
+        # Whoever has answered over these streams knows that the turn has begun; over the socket nobody might yet.
+        ask("fs/read_text_file", {"sessionId": session, "path": os.path.join(os.getcwd(), "nothing")})
+        capability, _, given = rest.partition(" ")
+        say(session, invoke(capability, json.loads(given)))
     elif verb == "unknown":
         update(session, "something_new", payload=[1, 2.5, None])
         send({"method": "_vendor/notice", "params": {"x": 1}})
@@ -202,6 +216,24 @@ def play(session, text):
         os._exit(3)
     note(session, text.strip().splitlines()[-1])
     return "cancelled" if CANCELLED.is_set() else "end_turn"
+
+
+def invoke(capability, given):
+    """Calls a capability over the socket of the epoch, as any client would, and waits for its end."""
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(os.environ["EDGEPLANE_SOCKET"])
+        lines = link.makefile("rw")
+
+        def request(method, params):
+            lines.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n")
+            lines.flush()
+            return json.loads(lines.readline())
+
+        answer = request("capability/invoke", {"capability": capability, "input": given})
+        while answer.get("result", {}).get("status") in ("waiting", "running"):
+            named = {"invocation_id": answer["result"]["invocation_id"], "timeout_ms": 30000}
+            answer = request("capability/invocation.await", named)
+    return answer["result"]["status"] if "result" in answer else answer["error"]["data"]["name"]
 
 
 def bad(session, what):
@@ -238,7 +270,11 @@ def prompt(number, params):
     with open("prompts", "a") as file:
         file.write(json.dumps([block.get("text") for block in params["prompt"]]) + "\n")
     text = params["prompt"][-1]["text"]
-    if text.strip().endswith("fail"):
+    first, _, mark = text.strip().splitlines()[-1].partition(" ")
+    flaky = first == "flaky" and not os.path.exists(f"tried-{mark}")
+    if flaky:
+        open(f"tried-{mark}", "w").close()
+    if flaky or text.strip().endswith("fail"):
         return send({"id": number, "error": {"code": -32603, "message": "Internal error",
                                              "data": {"details": "the model is overloaded"}}})
     reason = play(session, text)
