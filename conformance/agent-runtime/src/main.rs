@@ -58,6 +58,9 @@ struct Args {
     /// How many seconds something is waited for.
     #[arg(long, default_value_t = 30)]
     patience: u64,
+    /// A folder into which AC-2 writes the examples that it found, a file each.
+    #[arg(long)]
+    publish: Option<PathBuf>,
     /// Tell it as JSON.
     #[arg(long)]
     json: bool,
@@ -146,7 +149,11 @@ fn world(args: &Args) -> Result<World, Cannot> {
     let token = args.token_file.as_deref().map(read_token).transpose()?;
     let url = args.url.as_deref().unwrap_or_default();
     let client = Client::new(url, token.as_deref(), &mapping.rpc, &mapping.error_name);
-    let options = Options { patience: Duration::from_secs(args.patience), restart: args.restart.clone() };
+    let options = Options {
+        patience: Duration::from_secs(args.patience),
+        restart: args.restart.clone(),
+        publish: args.publish.clone(),
+    };
     let run = std::process::id().to_string();
     Ok(World::new(client, mapping, Schemas::load()?, (options, run)))
 }
@@ -155,4 +162,25 @@ fn read_token(path: &Path) -> Result<String, Cannot> {
     std::fs::read_to_string(path)
         .map(|token| token.trim().to_owned())
         .map_err(|source| Cannot::Token { path: path.display().to_string(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::Args;
+
+    #[test]
+    fn examples_of_the_help_are_taken() {
+        let help = Args::command().render_long_help().to_string();
+        let examples = help.lines().filter(|line| line.starts_with("  agent-runtime-conformance --"));
+        let examples: Vec<_> = examples.collect();
+        assert_eq!(examples.len(), 4, "{help}");
+        for example in examples {
+            // The one quoted argument counts as one word.
+            let words = example.replace("'systemctl restart other'", "restart-other");
+            assert!(Args::try_parse_from(words.split_whitespace()).is_ok(), "{example}");
+        }
+        assert!(Args::try_parse_from(["agent-runtime-conformance"]).is_err(), "it needs an address");
+    }
 }

@@ -98,6 +98,24 @@ mod tests {
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     }
 
+    #[test]
+    fn what_edgeplane_publishes_is_valid() {
+        let schemas = Schemas::load().unwrap();
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("published");
+        let mut count = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            let example: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let wrong = match path.ends_with("snapshot.json") {
+                true => schemas.snapshot(Form::Strict, &example),
+                false => schemas.event(Form::Strict, &example),
+            };
+            assert_eq!(wrong, Vec::<String>::new(), "{}", path.display());
+            count += 1;
+        }
+        assert_eq!(count, 6);
+    }
+
     /// So a mistake in how the schemas refer to each other would be seen.
     #[test]
     fn the_standards_own_fixtures_are_valid_and_others_are_not() {

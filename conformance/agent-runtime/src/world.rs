@@ -1,6 +1,6 @@
 //! What a scenario works with: commands by the standard's names, events that are waited for, and who plays which part.
 
-use std::{collections::BTreeMap, process::Command, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, process::Command, time::Duration};
 
 use serde_json::{Map, Value, json};
 
@@ -38,6 +38,8 @@ pub struct Options {
     pub patience: Duration,
     /// The command that restarts the implementation.
     pub restart: Option<String>,
+    /// The folder into which AC-2 writes what it found.
+    pub publish: Option<PathBuf>,
 }
 
 /// A part that is played, and the session that is followed because of it.
@@ -346,6 +348,17 @@ impl World {
     pub fn open(&self, path: &str, last: Option<&str>) -> Step<Feed> {
         let client = self.client.hasty(self.options.patience);
         client.follow(path, last).map_err(|error| Stop::Failed(error.to_string()))
+    }
+
+    /// Writes an example that was found, if examples are wanted.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn publish(&self, name: &str, example: &Value) -> Step<()> {
+        let Some(folder) = &self.options.publish else { return Ok(()) };
+        let path = folder.join(format!("{}.json", name.replace('.', "-")));
+        let written = std::fs::write(&path, format!("{example:#}\n"));
+        written.map_err(|error| Stop::Failed(format!("cannot write `{}`: {error}", path.display())))
     }
 
     /// Restarts the implementation.

@@ -119,7 +119,8 @@ fn play(fault: &'static str, ids: &[&str]) -> Vec<(&'static str, Outcome)> {
     let folder = tempfile::tempdir().unwrap();
     let mapping = Mapping::load(Some(&mapping(folder.path())), None).unwrap();
     let client = Client::new(&url, None, &mapping.rpc, &mapping.error_name);
-    let options = Options { patience: Duration::from_millis(1_500), restart: Some("true".to_owned()) };
+    let options =
+        Options { patience: Duration::from_millis(1_500), restart: Some("true".to_owned()), publish: None };
     let mut world = World::new(client, mapping, Schemas::load().unwrap(), (options, "1".to_owned()));
     let chosen = SCENARIOS.iter().filter(|scenario| ids.is_empty() || ids.contains(&scenario.id));
     chosen.map(|scenario| (scenario.id, report::play(&mut world, *scenario).outcome)).collect()

@@ -107,10 +107,12 @@ pub(super) fn fixtures(world: &mut World) -> Step<()> {
         let wrong = world.watch.problems(Form::Strict, &found);
         must(wrong.is_empty(), || format!("`{wanted}` is not valid: {wrong:?}"))?;
         says_all(&found, &format!("`{wanted}`"), &["runtimeId", "sessionId", "sequence"])?;
+        world.publish(wanted, &found)?;
     }
     let (snapshot, _) = world.snapshot(&worker, Form::Strict)?;
     let wrong = world.watch.problems_of_snapshot(Form::Strict, &snapshot);
-    must(wrong.is_empty(), || format!("the snapshot is not valid: {wrong:?}"))
+    must(wrong.is_empty(), || format!("the snapshot is not valid: {wrong:?}"))?;
+    world.publish("snapshot", &snapshot)
 }
 
 pub(super) fn export(world: &mut World) -> Step<()> {
