@@ -21,16 +21,13 @@ const EXPECTED: [(&str, &str); 18] = [
     ("AC-3", "passed"),
     ("AC-4", "passed"),
     ("AC-5", "passed"),
-    // NOT SERVED: `conversation/thread.compact`.
-    ("AC-6", "not served"),
-    // NOT SERVED: `runtime/subagent.*`.
-    ("AC-7", "not served"),
+    ("AC-6", "passed"),
+    ("AC-7", "passed"),
     ("AC-8", "passed"),
     ("AC-9", "passed"),
     ("AC-10", "passed"),
     ("AC-11", "passed"),
-    // NOT SERVED: hooks around calls of connectors; the mapping has no prompt `hooked`.
-    ("AC-12", "not applicable"),
+    ("AC-12", "passed"),
     ("AC-13", "passed"),
     ("AC-14", "passed"),
     ("AC-15", "passed"),
@@ -81,6 +78,21 @@ spec:
         log.display(),
         state.display()
     ));
+    let hook = node.program("rewrite.py", "print('{\"updatedInput\": {\"text\": \"rewritten\"}}')\n");
+    node.apply(&format!(
+        "apiVersion: edgeplane.dev/v1alpha1
+kind: Connector
+metadata: {{name: hooked}}
+spec:
+  transport:
+    stdio: {{command: [python3, -u, {server}, plain]}}
+  timeoutMs: 30000
+  hooks:
+    pre:
+      - {{name: rewrite, points: [pre_tool_use], run: {{exec: [python3, {}]}}}}
+  policy: {{default: ask, allow: [echo]}}",
+        hook.display()
+    ));
     for (name, driver) in [("worker", ", commandInput: true"), ("second", "")] {
         node.run(name, &acp(name, &node.scratch().join(name), &[], (driver, "")));
     }
@@ -94,6 +106,7 @@ spec:
     let text = format!(
         "[prompts]\nwrite = 'call conformance/append {{\"path\": \"{append}\", \"text\": \"x\"}}'\n\
          denied = 'call conformance/echo {{\"text\": \"{{word}}\"}}'\n\
+         hooked = 'call hooked/echo {{\"text\": \"{{word}}\"}}'\n\
          [values]\nstale_cursor = \"{}\"\n",
         stale_cursor(node, "worker")
     );

@@ -166,6 +166,9 @@ struct CompactArgs {
     /// The last turn that it stands for; the newest one if not given
     #[arg(long, value_name = "TURN")]
     through: Option<TurnId>,
+    /// Leave its program as it is until its next start
+    #[arg(long, conflicts_with = "interrupt")]
+    later: bool,
     /// Also if a turn runs, which is cut short
     #[arg(long)]
     interrupt: bool,
@@ -261,6 +264,7 @@ fn compact(args: CompactArgs, context: &mut Context) -> anyhow::Result<()> {
         thread_id: args.id,
         through: args.through,
         summary,
+        rebuild: !args.later,
         interrupt: args.interrupt,
         if_version: None,
         reason: args.reason,

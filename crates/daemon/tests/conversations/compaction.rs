@@ -105,6 +105,12 @@ fn what_waits_goes_on_waiting_and_the_former_session_is_over() {
     let (name, text) = refused(&node, "thread.compact", with_summary(&main, &json!({})));
     assert_eq!(name, ErrorName::InvalidState);
     assert!(text.contains(running["turn_id"].as_str().unwrap()), "{text}");
+    // Left alone, the program goes on with its turn, and is told with its next epoch.
+    let later =
+        call(&node, "thread.compact", with_summary(&main, &json!({ "rebuild": false, "summary": "so far" })));
+    assert_eq!((&later["rebuilt"], &later["turns"]), (&json!("at_next_start"), &json!(1)), "{later}");
+    until_state(&node, &running["turn_id"], "running");
+    assert_eq!(node.count("coder", "session.opened"), 1);
     let done = call(&node, "thread.compact", with_summary(&main, &json!({ "interrupt": true })));
     assert_eq!((&done["open_actions"], &done["turns"]), (&json!([action]), &json!(1)), "{done}");
     until_state(&node, &running["turn_id"], "interrupted");

@@ -68,7 +68,9 @@ impl Actor {
             }
         }
         check_version(&thread, params.if_version)?;
-        self.check_no_turn(params.interrupt)?;
+        if params.rebuild {
+            self.check_no_turn(params.interrupt)?;
+        }
         let of = turns_of(&thread);
         let fact = ThreadCompacted {
             thread_id: thread.id,
@@ -83,7 +85,10 @@ impl Actor {
             reason: params.reason.unwrap_or_default(),
         };
         let said = Fact::ThreadCompacted(fact.clone());
-        let rebuilt = self.begin_anew_with((said, Some(summary)), origin, "its thread is compacted").await?;
+        let rebuilt = match params.rebuild {
+            true => self.begin_anew_with((said, Some(summary)), origin, "its thread is compacted").await?,
+            false => self.note_history((said, Some(summary)), origin).await?,
+        };
         Ok(Compacted { fact, rebuilt })
     }
 

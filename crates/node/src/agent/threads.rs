@@ -135,6 +135,15 @@ impl Actor {
             self.publish();
             return Ok(ContextRebuilt::Now);
         }
+        self.note_history((fact, body), origin).await
+    }
+
+    /// Makes what changes a thread's history durable; a program that lives remembers the former one until its end.
+    pub(super) async fn note_history(
+        &self,
+        (fact, body): (Fact, Option<Vec<u8>>),
+        origin: &Origin,
+    ) -> Result<ContextRebuilt, RpcError> {
         let mut draft = Draft::default();
         if let Some(body) = body {
             draft.body(body);

@@ -79,7 +79,8 @@ pub(crate) async fn invoke(
     let id: InvocationId = shared.record.mint().id();
     let origin = Origin::actor(by.caller.actor());
     let stream = stream_of(shared, by.agent.map(|agent| agent.id));
-    let place = hooks::Place { shared, id, stream, origin: &origin };
+    let causation = cause(shared, by.caller)?;
+    let place = hooks::Place { shared, id, stream, origin: &origin, causation };
     let hooks::Before { input, holds, runs, .. } =
         Box::pin(hooks::before(place, (by, found), input, holds)).await?;
     let mut draft = Draft::default();
@@ -101,7 +102,7 @@ pub(crate) async fn invoke(
         rule: holds.rule,
         timeout_ms: wanted.timeout_ms.unwrap_or(limit).clamp(1, limit),
         epoch: by.caller.agent.as_ref().map(|agent| agent.epoch),
-        causation: cause(shared, by.caller)?,
+        causation,
         hooks: runs,
     };
     let fact = Fact::InvocationRequested(Box::new(requested.clone()));
@@ -279,7 +280,8 @@ fn act(
                 (InvocationEnded { cause: cause_of(&failure), ..ended }, output)
             }
         };
-        let place = hooks::Place { shared: &shared, id, stream, origin: &origin };
+        let causation = asked.causation;
+        let place = hooks::Place { shared: &shared, id, stream, origin: &origin, causation };
         let ended = Box::pin(hooks::after(place, &asked, ended)).await;
         end_as(&shared, (stream, origin), id, ended).await;
     });

@@ -10,8 +10,8 @@ use edgeplane_connector::{ask_address, ask_program};
 use edgeplane_manifest::{CallHook, CallHookRun};
 use edgeplane_proof::digest;
 use edgeplane_types::{
-    EffectClass, Fact, HookDecision, HookPoint, InvocationCause, InvocationId, InvocationState, Permission,
-    SafeLabel, StreamName,
+    EffectClass, Fact, HookDecision, HookPoint, InvocationCause, InvocationId, InvocationState, MessageId,
+    Permission, SafeLabel, StreamName,
     fact::{HookCompleted, HookFailed, HookRun, HookStarted, InvocationEnded, InvocationRequested},
 };
 use edgeplane_wire::{api::capability::PermissionView, rpc::RpcError};
@@ -73,6 +73,8 @@ pub(super) struct Place<'a> {
     pub(super) id: InvocationId,
     pub(super) stream: StreamName,
     pub(super) origin: &'a Origin,
+    /// The message in whose turn it was asked for.
+    pub(super) causation: Option<MessageId>,
 }
 
 /// One hook at one point, and what is said to it.
@@ -257,8 +259,14 @@ async fn ask(
     let mut draft = Draft::default();
     let (given_digest, given_bytes) = draft.body(given.clone());
     let Asking { hook, point, .. } = asking;
-    let started =
-        HookStarted { invocation_id: place.id, hook: hook.name.clone(), point, given_digest, given_bytes };
+    let started = HookStarted {
+        invocation_id: place.id,
+        hook: hook.name.clone(),
+        point,
+        causation: place.causation,
+        given_digest,
+        given_bytes,
+    };
     note(place, draft, Fact::HookStarted(started)).await?;
     place.shared.failpoint("hook.started");
     let begun = place.shared.record.monotonic_ms();
@@ -321,6 +329,7 @@ async fn completed(
         invocation_id: place.id,
         hook: asking.hook.name.clone(),
         point: asking.point,
+        causation: place.causation,
         decision,
         reason: answer.reason.clone(),
         input_digest: asking.input_digest.to_owned(),
@@ -346,8 +355,9 @@ async fn failed(place: Place<'_>, asking: &Asking<'_>, why: &str, took_ms: u64) 
         changed: false,
         took_ms,
     };
-    let invocation_id = place.id;
-    let fact = HookFailed { invocation_id, hook, point, reason: reason.clone(), passed_over, took_ms };
+    let (invocation_id, causation) = (place.id, place.causation);
+    let reason_of = reason.clone();
+    let fact = HookFailed { invocation_id, hook, point, causation, reason: reason_of, passed_over, took_ms };
     note(place, Draft::default(), Fact::HookFailed(fact)).await?;
     if passed_over {
         let (connector, hook) = (&asking.declared.name, &asking.hook.name);

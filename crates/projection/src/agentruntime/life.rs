@@ -1,6 +1,8 @@
 //! The life of the agent, its program, its recordings, and whoever watches or wakes it.
 
-use edgeplane_types::{Continuity, Epoch, Fact, ItemId, life::ExitStatus};
+use edgeplane_types::{
+    Continuity, Epoch, Fact, HookDecision, HookPoint, InvocationId, ItemId, SafeLabel, life::ExitStatus,
+};
 
 use super::{export::Telling, names, turn::process_end};
 use crate::{entry::Ids, fold::Step, json::Object};
@@ -172,31 +174,37 @@ impl Telling<'_> {
     /// A hook around a call.
     fn call_hook(&self, step: &mut Step<'_>) {
         let none = Object::new;
-        let (kind, word, run) = match step.fact() {
+        let run = |hook: &SafeLabel, point: &HookPoint, id: &InvocationId| {
+            none().put("hook", hook).put("point", point).put("invocation", id)
+        };
+        let (kind, word, message, run) = match step.fact() {
             Fact::HookStarted(hook) => {
-                let run = none().put("hook", &hook.hook).put("point", &hook.point);
-                (names::HOOK_STARTED, "running", run.put("invocation", &hook.invocation_id))
+                let run = run(&hook.hook, &hook.point, &hook.invocation_id);
+                (names::HOOK_STARTED, "running", hook.causation, run)
             }
             Fact::HookCompleted(hook) => {
-                let run = none().put("hook", &hook.hook).put("point", &hook.point);
-                let run = run.put("invocation", &hook.invocation_id).put("decision", &hook.decision);
-                let run = run.put("inputDigest", &hook.input_digest).put("durationMs", &hook.took_ms);
-                (
-                    names::HOOK_COMPLETED,
-                    "completed",
-                    run.maybe("updatedInputDigest", hook.updated_digest.as_ref()),
-                )
+                let updated = hook.updated_digest.as_ref().map(|digest| format!("sha256:{digest}"));
+                let stops = matches!(hook.decision, HookDecision::Deny | HookDecision::Block);
+                let why = hook.reason.clone().unwrap_or_else(|| "it gave no reason".to_owned());
+                let run = run(&hook.hook, &hook.point, &hook.invocation_id)
+                    .put("decision", &hook.decision)
+                    .put("inputRef", &format!("sha256:{}", hook.input_digest))
+                    .put("durationMs", &hook.took_ms)
+                    .maybe("updatedInputRef", updated)
+                    .maybe("blockReason", stops.then_some(why));
+                (names::HOOK_COMPLETED, "completed", hook.causation, run)
             }
             Fact::HookFailed(hook) => {
-                let run = none().put("hook", &hook.hook).put("point", &hook.point);
-                let run = run.put("invocation", &hook.invocation_id).put("reason", &hook.reason);
-                let run = run.put("failOpen", &hook.passed_over).put("durationMs", &hook.took_ms);
-                (names::HOOK_FAILED, "failed", run)
+                let run = run(&hook.hook, &hook.point, &hook.invocation_id)
+                    .put("reason", &hook.reason)
+                    .put("failOpen", &hook.passed_over)
+                    .put("durationMs", &hook.took_ms);
+                (names::HOOK_FAILED, "failed", hook.causation, run)
             }
             _ => return,
         };
-        let draft = self.of_turn(step, kind, None).slot("status", word).object("hookRun", run);
-        draft.say(step, none().put("systemTurn", &true));
+        let draft = self.of_turn(step, kind, message).slot("status", word).object("hookRun", run);
+        draft.say(step, none().put("systemTurn", &message.is_none()));
     }
 
     fn session(&self, step: &mut Step<'_>) {

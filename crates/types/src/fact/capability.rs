@@ -82,6 +82,9 @@ pub struct HookStarted {
     pub hook: SafeLabel,
     /// When.
     pub point: HookPoint,
+    /// The message in whose turn the call was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation: Option<MessageId>,
     /// SHA-256 of what it is told, in the body store.
     pub given_digest: String,
     /// Its size in bytes.
@@ -97,6 +100,9 @@ pub struct HookCompleted {
     pub hook: SafeLabel,
     /// When.
     pub point: HookPoint,
+    /// The message in whose turn the call was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation: Option<MessageId>,
     /// What it said.
     pub decision: HookDecision,
     /// Why.
@@ -124,6 +130,9 @@ pub struct HookFailed {
     pub hook: SafeLabel,
     /// When.
     pub point: HookPoint,
+    /// The message in whose turn the call was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation: Option<MessageId>,
     /// How.
     pub reason: String,
     /// Whether that is passed over; else it stops what it was asked about.

@@ -270,6 +270,10 @@ pub struct ThreadRollbackResult {
     pub continuity: Continuity,
 }
 
+fn at_once() -> bool {
+    true
+}
+
 /// Draws a boundary in a thread: what is up to it is told as a summary from here on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -281,6 +285,10 @@ pub struct ThreadCompactParams {
     pub through: Option<TurnId>,
     /// What stands for it: 1 to 16,384 bytes. It is quoted as the caller's words.
     pub summary: String,
+    /// Whether its program begins anew at once. Else it keeps what it has until its next epoch, and a turn that runs is
+    /// left alone.
+    #[serde(default = "at_once")]
+    pub rebuild: bool,
     /// Whether a turn that runs is cut short for it.
     #[serde(default)]
     pub interrupt: bool,
