@@ -3,7 +3,7 @@
 //! A file is written under a name of its own and takes its place at once. What takes or loses its place must be what was
 //! kept: if somebody has changed it since, it stays, and is told of.
 
-mod place;
+pub(crate) mod place;
 mod write;
 
 use std::{
@@ -122,9 +122,9 @@ impl Restore<'_> {
 }
 
 /// To whom what is written belongs, if not to whoever writes it.
-type Owner = Option<(Uid, Gid)>;
+pub(crate) type Owner = Option<(Uid, Gid)>;
 
-fn owner_of(root: &OwnedFd) -> Result<Owner, WorkspaceError> {
+pub(crate) fn owner_of(root: &OwnedFd) -> Result<Owner, WorkspaceError> {
     let stat = fstat(root).map_err(|error| failed("look at", Path::new("."), error))?;
     let is_other = geteuid().is_root() && stat.st_uid != 0;
     Ok(is_other.then(|| (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid))))

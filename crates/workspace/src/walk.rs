@@ -29,7 +29,7 @@ use crate::{
 pub(crate) const DEPTH_MAX: usize = 256;
 
 /// Entries of a workspace; each takes some hundred bytes while a checkpoint is made.
-const ENTRIES_MAX: usize = 4_000_000;
+pub(crate) const ENTRIES_MAX: usize = 4_000_000;
 
 /// Files that are read one after the other by the same thread.
 const JOBS: usize = 16;
@@ -222,12 +222,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The names in a folder, in order.
+/// The names in a folder, in order. Of more than there may be one too many is told, and no others.
 pub(crate) fn list(folder: &OwnedFd) -> Result<Vec<Vec<u8>>, Errno> {
     let mut room = [const { MaybeUninit::uninit() }; LISTING_BYTES];
     let mut listing = RawDir::new(folder, &mut room);
     let mut names = Vec::new();
-    while let Some(entry) = listing.next() {
+    while names.len() <= ENTRIES_MAX
+        && let Some(entry) = listing.next()
+    {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if !matches!(name, b"." | b"..") {

@@ -5,6 +5,8 @@ mod collecting;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod generated;
 #[cfg(test)]
 mod git;
