@@ -2233,129 +2233,6 @@ export class Capability extends Group {
   }
 }
 
-/** `workspace/checkpoint.*` */
-export class WorkspaceCheckpoint extends Group {
-  /**
-   * Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
-   *
-   * `workspace/checkpoint.create`: writes; a token needs: `supervise`;
-   * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, locked, storage_full.
-   */
-  create(params: t.CheckpointCreateParams = {}, options?: Options): Promise<t.CheckpointView> {
-    return this.call("workspace/checkpoint.create", params, "again", options);
-  }
-
-  /**
-   * Shows a checkpoint, and what is not in it.
-   *
-   * `workspace/checkpoint.get`: reads; a token needs: `read`;
-   * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
-   */
-  get(params: t.CheckpointParams, options?: Options): Promise<t.CheckpointDetail> {
-    return this.call("workspace/checkpoint.get", params, "safe", options);
-  }
-
-  /**
-   * Lists checkpoints, newest first.
-   *
-   * `workspace/checkpoint.list`: reads; a token needs: `read`;
-   * a repetition without a key changes nothing. Errors of its own:
-   * not_found, invalid_params.
-   */
-  list(params: t.CheckpointListParams = {}, options?: Options): Promise<t.CheckpointListResult> {
-    return this.call("workspace/checkpoint.list", params, "safe", options);
-  }
-
-  /**
-   * Tells what differs between two checkpoints.
-   *
-   * `workspace/checkpoint.diff`: reads; a token needs: `read`;
-   * a repetition without a key changes nothing. Errors of its own:
-   * not_found, invalid_state.
-   */
-  diff(params: t.CheckpointDiffParams, options?: Options): Promise<t.CheckpointDiffResult> {
-    return this.call("workspace/checkpoint.diff", params, "safe", options);
-  }
-
-  /**
-   * Brings a workspace back to a checkpoint of it; what was there is kept first.
-   *
-   * `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
-   * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_state, locked, storage_full.
-   */
-  restore(params: t.CheckpointRestoreParams, options?: Options): Promise<t.CheckpointRestoreResult> {
-    return this.call("workspace/checkpoint.restore", params, "again", options);
-  }
-
-  /**
-   * Ends a checkpoint; what nobody else needs of it is removed.
-   *
-   * `workspace/checkpoint.delete`: writes; a token needs: `supervise`;
-   * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, locked, storage_full.
-   */
-  delete(params: t.CheckpointDeleteParams, options?: Options): Promise<t.CheckpointView> {
-    return this.call("workspace/checkpoint.delete", params, "again", options);
-  }
-}
-
-/** `workspace/*` */
-export class Workspace extends Group {
-  readonly checkpoint: WorkspaceCheckpoint;
-
-  constructor(caller: Caller) {
-    super(caller);
-    this.checkpoint = new WorkspaceCheckpoint(caller);
-  }
-
-  /**
-   * Makes a folder known as a workspace; one that is known stays as it is.
-   *
-   * `workspace/create`: writes; a token needs: `supervise`;
-   * a repetition without a key leaves what the first made true. Errors of its own:
-   * not_found, permission_denied, invalid_params, invalid_state, storage_full.
-   */
-  create(params: t.WorkspaceCreateParams = {}, options?: Options): Promise<t.WorkspaceView> {
-    return this.call("workspace/create", params, "same", options);
-  }
-
-  /**
-   * Shows a workspace.
-   *
-   * `workspace/get`: reads; a token needs: `read`;
-   * a repetition without a key changes nothing. Errors of its own:
-   * not_found.
-   */
-  get(params: t.WorkspaceParams, options?: Options): Promise<t.WorkspaceView> {
-    return this.call("workspace/get", params, "safe", options);
-  }
-
-  /**
-   * Lists workspaces.
-   *
-   * `workspace/list`: reads; a token needs: `read`;
-   * a repetition without a key changes nothing. Errors of its own:
-   * not_found, invalid_params.
-   */
-  list(params: t.WorkspaceListParams = {}, options?: Options): Promise<t.WorkspaceListResult> {
-    return this.call("workspace/list", params, "safe", options);
-  }
-
-  /**
-   * Ends a workspace and its checkpoints; its folder stays as it is.
-   *
-   * `workspace/delete`: writes; a token needs: `supervise`;
-   * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, locked, storage_full.
-   */
-  delete(params: t.WorkspaceDeleteParams, options?: Options): Promise<t.WorkspaceView> {
-    return this.call("workspace/delete", params, "again", options);
-  }
-}
-
 /** `observe/trace.*` */
 export class ObserveTrace extends Group {
   /**
@@ -2490,6 +2367,211 @@ export class Evidence extends Group {
   }
 }
 
+/** `workspace/checkpoint.*` */
+export class WorkspaceCheckpoint extends Group {
+  /**
+   * Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
+   *
+   * `workspace/checkpoint.create`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, locked, storage_full.
+   */
+  create(params: t.CheckpointCreateParams = {}, options?: Options): Promise<t.CheckpointView> {
+    return this.call("workspace/checkpoint.create", params, "again", options);
+  }
+
+  /**
+   * Shows a checkpoint, and what is not in it.
+   *
+   * `workspace/checkpoint.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.CheckpointParams, options?: Options): Promise<t.CheckpointDetail> {
+    return this.call("workspace/checkpoint.get", params, "safe", options);
+  }
+
+  /**
+   * Lists checkpoints, newest first.
+   *
+   * `workspace/checkpoint.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.CheckpointListParams = {}, options?: Options): Promise<t.CheckpointListResult> {
+    return this.call("workspace/checkpoint.list", params, "safe", options);
+  }
+
+  /**
+   * Tells what differs between two checkpoints.
+   *
+   * `workspace/checkpoint.diff`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state.
+   */
+  diff(params: t.CheckpointDiffParams, options?: Options): Promise<t.CheckpointDiffResult> {
+    return this.call("workspace/checkpoint.diff", params, "safe", options);
+  }
+
+  /**
+   * Brings a workspace back to a checkpoint of it; what was there is kept first.
+   *
+   * `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_state, locked, storage_full.
+   */
+  restore(params: t.CheckpointRestoreParams, options?: Options): Promise<t.CheckpointRestoreResult> {
+    return this.call("workspace/checkpoint.restore", params, "again", options);
+  }
+
+  /**
+   * Ends a checkpoint; what nobody else needs of it is removed.
+   *
+   * `workspace/checkpoint.delete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, locked, storage_full.
+   */
+  delete(params: t.CheckpointDeleteParams, options?: Options): Promise<t.CheckpointView> {
+    return this.call("workspace/checkpoint.delete", params, "again", options);
+  }
+}
+
+/** `workspace/file.*` */
+export class WorkspaceFile extends Group {
+  /**
+   * Lists files of a workspace, by path.
+   *
+   * `workspace/file.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, invalid_state.
+   */
+  list(params: t.FileListParams = {}, options?: Options): Promise<t.FileListResult> {
+    return this.call("workspace/file.list", params, "safe", options);
+  }
+
+  /**
+   * Shows what a file of a workspace is, and its version.
+   *
+   * `workspace/file.stat`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, invalid_state.
+   */
+  stat(params: t.FileParams, options?: Options): Promise<t.FileView> {
+    return this.call("workspace/file.stat", params, "safe", options);
+  }
+
+  /**
+   * Reads a file of a workspace, or a part of it.
+   *
+   * `workspace/file.read`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, invalid_state.
+   */
+  read(params: t.FileReadParams, options?: Options): Promise<t.FileReadResult> {
+    return this.call("workspace/file.read", params, "safe", options);
+  }
+
+  /**
+   * Finds text in the files of a workspace.
+   *
+   * `workspace/file.search`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, invalid_state.
+   */
+  search(params: t.FileSearchParams, options?: Options): Promise<t.FileSearchResult> {
+    return this.call("workspace/file.search", params, "safe", options);
+  }
+
+  /**
+   * Writes a file of a workspace, whole or not at all.
+   *
+   * `workspace/file.write`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, too_large, locked, storage_full.
+   */
+  write(params: t.FileWriteParams, options?: Options): Promise<t.FileChangeView> {
+    return this.call("workspace/file.write", params, "again", options);
+  }
+
+  /**
+   * Gives a file, folder or link of a workspace another path.
+   *
+   * `workspace/file.move`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, conflict, version_conflict, locked, storage_full.
+   */
+  move(params: t.FileMoveParams, options?: Options): Promise<t.FileChangeView> {
+    return this.call("workspace/file.move", params, "again", options);
+  }
+
+  /**
+   * Removes a file or link of a workspace, or a folder with nothing in it.
+   *
+   * `workspace/file.delete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, locked, storage_full.
+   */
+  delete(params: t.FileDeleteParams, options?: Options): Promise<t.FileChangeView> {
+    return this.call("workspace/file.delete", params, "again", options);
+  }
+}
+
+/** `workspace/*` */
+export class Workspace extends Group {
+  readonly checkpoint: WorkspaceCheckpoint;
+  readonly file: WorkspaceFile;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.checkpoint = new WorkspaceCheckpoint(caller);
+    this.file = new WorkspaceFile(caller);
+  }
+
+  /**
+   * Makes a folder known as a workspace; one that is known stays as it is.
+   *
+   * `workspace/create`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, permission_denied, invalid_params, invalid_state, storage_full.
+   */
+  create(params: t.WorkspaceCreateParams = {}, options?: Options): Promise<t.WorkspaceView> {
+    return this.call("workspace/create", params, "same", options);
+  }
+
+  /**
+   * Shows a workspace.
+   *
+   * `workspace/get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.WorkspaceParams, options?: Options): Promise<t.WorkspaceView> {
+    return this.call("workspace/get", params, "safe", options);
+  }
+
+  /**
+   * Lists workspaces.
+   *
+   * `workspace/list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  list(params: t.WorkspaceListParams = {}, options?: Options): Promise<t.WorkspaceListResult> {
+    return this.call("workspace/list", params, "safe", options);
+  }
+
+  /**
+   * Ends a workspace and its checkpoints; its folder stays as it is.
+   *
+   * `workspace/delete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, locked, storage_full.
+   */
+  delete(params: t.WorkspaceDeleteParams, options?: Options): Promise<t.WorkspaceView> {
+    return this.call("workspace/delete", params, "again", options);
+  }
+}
+
 /** Every profile. */
 export class Catalogue {
   readonly core: Core;
@@ -2502,9 +2584,9 @@ export class Catalogue {
   readonly inference: Inference;
   readonly resource: Resource;
   readonly capability: Capability;
-  readonly workspace: Workspace;
   readonly observe: Observe;
   readonly evidence: Evidence;
+  readonly workspace: Workspace;
 
   constructor(caller: Caller) {
     this.core = new Core(caller);
@@ -2517,8 +2599,8 @@ export class Catalogue {
     this.inference = new Inference(caller);
     this.resource = new Resource(caller);
     this.capability = new Capability(caller);
-    this.workspace = new Workspace(caller);
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
+    this.workspace = new Workspace(caller);
   }
 }

@@ -1102,6 +1102,8 @@ export interface CheckpointView {
   unsettled?: number;
   /** Whether whoever worked in the folder was suspended while it was made. */
   frozen?: boolean;
+  /** The number of the last change of a file that is in it. */
+  write_seq?: number;
   /** Why nothing is kept. */
   reason?: string | null;
   /** When it was kept. */
@@ -1155,6 +1157,13 @@ export interface ConnectorStanding {
   /** What its server lists and is not offered, and why. */
   left_out?: Array<string>;
 }
+
+/** How bytes stand in JSON. */
+export type ContentEncoding =
+  /** As text. */
+  | "utf8"
+  /** In base64. */
+  | "base64";
 
 /** Where content was found that somebody submits: never who speaks. */
 export interface ContentOrigin {
@@ -1856,6 +1865,228 @@ export interface Explanation {
   slowest?: PathStretch | null;
 }
 
+/** What is done to a file. */
+export type FileChangeKind =
+  /** It is written. */
+  | "write"
+  /** It gets another path. */
+  | "move"
+  /** It is removed. */
+  | "delete";
+
+/** A change that was made. */
+export interface FileChangeView {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** Its number in the workspace, from 1, without gaps. */
+  write_seq: number;
+  /** What was done. */
+  kind: FileChangeKind;
+  /** The path that was named. */
+  path: string;
+  /** The path that it has now. */
+  to?: string | null;
+  /** What was there: `absent`, or BLAKE3 of its bytes. */
+  before?: string | null;
+  /** What is there now, the same. */
+  version?: string | null;
+  /** Its bytes. */
+  bytes?: number | null;
+}
+
+/** Removes a file, a link, or a folder with nothing in it. */
+export interface FileDeleteParams {
+  /** Its path. */
+  path: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** Only if it holds this now. */
+  if_version?: string | null;
+}
+
+/** What something in a folder is. */
+export type FileKind =
+  /** A plain file. */
+  | "file"
+  /** A folder. */
+  | "folder"
+  /** A symbolic link. */
+  | "link"
+  /** A pipe. */
+  | "pipe"
+  /** A socket. */
+  | "socket"
+  /** A device. */
+  | "device";
+
+/** Which files to list. */
+export interface FileListParams {
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** The folder. */
+  path?: string;
+  /** Also what is in the folders in it. */
+  recursive?: boolean;
+  /** Most files, at most 5,000. */
+  limit?: number;
+  /** Where a former list ended. */
+  cursor?: string | null;
+}
+
+/** Files. */
+export interface FileListResult {
+  /** By path. */
+  files: Array<FileView>;
+  /** Where the next list begins. */
+  next_cursor?: string | null;
+}
+
+/** Gives a file, folder or link another path, which nothing has. */
+export interface FileMoveParams {
+  /** Its path. */
+  path: string;
+  /** The path that it gets. */
+  to: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** Only if it holds this now. */
+  if_version?: string | null;
+  /** Make the folders on its way. */
+  folders?: boolean;
+}
+
+/** Names a file. */
+export interface FileParams {
+  /** Its path. */
+  path: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+}
+
+/** Which bytes of a file to read. */
+export interface FileReadParams {
+  /** Its path. */
+  path: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** From this byte on. */
+  offset?: number;
+  /** Most bytes, at most 2 MiB. */
+  limit?: number;
+  /** How they are to stand in the answer: as text if they are, if nothing is said. */
+  encoding?: ContentEncoding | null;
+}
+
+/** Some bytes of a file. */
+export interface FileReadResult {
+  /** Its path. */
+  path: string;
+  /** The bytes. */
+  content: string;
+  /** How they stand in `content`. */
+  encoding: ContentEncoding;
+  /** The first of them. */
+  offset: number;
+  /** How many the file has. */
+  bytes: number;
+  /** Where the next part begins; nothing, if this was the last. */
+  next_offset?: number | null;
+  /** BLAKE3 of all that the file holds; a file of more than 256 MiB has none. */
+  version?: string | null;
+  /** Whether it changed each time it was read, so that this may be half of a change. */
+  unsettled?: boolean;
+}
+
+/** What to find in files. */
+export interface FileSearchParams {
+  /** The text, in one line. */
+  pattern: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** Whether it is a regular expression. */
+  regex?: boolean;
+  /** Whether large and small letters are the same. */
+  ignore_case?: boolean;
+  /** In this folder or file. */
+  path?: string;
+  /** Whether to search what git ignores. */
+  ignored?: boolean;
+  /** Whether to search `.git`. */
+  git?: boolean;
+  /** Most lines, at most 1,000. */
+  limit?: number;
+  /** Where a former search ended. */
+  cursor?: string | null;
+}
+
+/** What was found, and what was not looked at. */
+export interface FileSearchResult {
+  /** By file and line. */
+  lines: Array<FoundLine>;
+  /** Files that were searched. */
+  files: number;
+  /** Bytes in them. */
+  bytes: number;
+  /** Files that are no text, and were not searched. */
+  binary: number;
+  /** Files of more than 16 MiB, which were not searched. */
+  too_large: number;
+  /** Files and folders that could not be read. */
+  unreadable: number;
+  /** Where the next search goes on, if a bound was reached: that of lines, 100,000 files or 256 MiB. */
+  next_cursor?: string | null;
+}
+
+/** Something in a folder. */
+export interface FileView {
+  /** Its path. */
+  path: string;
+  /** What it is. */
+  kind: FileKind;
+  /** Its permissions in octal digits. */
+  mode: string;
+  /** When its contents changed. */
+  modified_at: Timestamp;
+  /** Its bytes, of a file. */
+  bytes?: number | null;
+  /** Where a link leads, as it says. No link is followed. */
+  target?: string | null;
+  /** BLAKE3 of what a file holds: a list does not tell it, and a file of more than 256 MiB has none. */
+  version?: string | null;
+  /** Whether what is in a folder was to be listed and could not be. */
+  closed?: boolean;
+}
+
+/** Writes a file, whole or not at all. */
+export interface FileWriteParams {
+  /** Its path. */
+  path: string;
+  /** What it will hold, at most 8 MiB. */
+  content: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** How that stands in `content`. */
+  encoding?: ContentEncoding;
+  /** Only if it holds this now: the `version` that was read, or `absent`. */
+  if_version?: string | null;
+  /** Make the folders on its way. */
+  folders?: boolean;
+}
+
 /** What there is in a folder. */
 export interface FolderCounts {
   /** Files. */
@@ -1866,6 +2097,20 @@ export interface FolderCounts {
   links: number;
   /** Bytes in files. */
   bytes: number;
+}
+
+/** A line that was found. */
+export interface FoundLine {
+  /** In which file. */
+  path: string;
+  /** Its number, from 1. */
+  line: number;
+  /** Where in the file the match begins, in bytes. */
+  offset: number;
+  /** The line; what is no text in it is replaced. */
+  text: string;
+  /** Whether that is only what is around the match. */
+  cut?: boolean;
 }
 
 /** Where reading begins, if it is not behind a number or a cursor. */
@@ -6531,6 +6776,8 @@ export interface WorkspaceView {
   agent?: string | null;
   /** Its id. */
   agent_id?: AgentId | null;
+  /** The number of the last change of a file by `workspace/file.*`; 0 if there was none. */
+  write_seq?: number;
   /** The checkpoint that it is being brought back to. */
   restoring?: CheckpointId | null;
 }

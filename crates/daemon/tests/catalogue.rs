@@ -16,6 +16,8 @@ mod core;
 mod elsewhere;
 #[path = "catalogue/evidence.rs"]
 mod evidence;
+#[path = "catalogue/files.rs"]
+mod files;
 #[path = "catalogue/full_disk.rs"]
 mod full_disk;
 #[path = "catalogue/jobs.rs"]
@@ -316,6 +318,7 @@ fn all() -> Vec<Case> {
         resources::cases(),
         capabilities::cases(),
         workspaces::cases(),
+        files::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -478,4 +481,10 @@ fn node_is_told_to_end_once() {
 #[test]
 fn workspaces_do_what_their_rows_say() {
     check_all(&workspaces::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn files_do_what_their_rows_say() {
+    check_all(&files::cases());
 }

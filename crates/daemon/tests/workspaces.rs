@@ -147,6 +147,9 @@ fn one_thing_is_done_with_a_workspace_at_a_time() {
         ("workspace/checkpoint.restore", named(&kept)),
         ("workspace/checkpoint.delete", named(&kept)),
         ("workspace/delete", json!({ "workspace_id": id })),
+        ("workspace/file.write", json!({ "workspace_id": id, "path": "a", "content": "x" })),
+        ("workspace/file.move", json!({ "workspace_id": id, "path": "a", "to": "c" })),
+        ("workspace/file.delete", json!({ "workspace_id": id, "path": "a" })),
     ] {
         assert_eq!(refused(&node, method, params), ErrorName::Locked, "{method}");
     }

@@ -4,11 +4,12 @@
 //! where the methods are.
 
 mod checkpoint;
+mod files;
 mod restore;
 mod suspend;
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub(crate) use checkpoint::{Wanted, create};
+pub(crate) use files::{Changed, Changing, What, change, not_done};
 pub(crate) use restore::{Restoring, restore};
 pub(crate) use suspend::users;
 
@@ -38,6 +40,8 @@ pub(crate) struct Workspaces {
     pub(crate) store: Store,
     /// Those that something is being done with: one thing at a time.
     busy: Mutex<HashSet<WorkspaceId>>,
+    /// Whose turn it is to change files of a workspace; the others come in the order in which they asked.
+    turns: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 /// The right to do something with a workspace; given back on drop.
@@ -55,18 +59,37 @@ impl Drop for Busy {
 
 impl Workspaces {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, busy: Mutex::default() }
+        Self { store, busy: Mutex::default(), turns: Mutex::default() }
     }
 }
 
-/// Takes a workspace for one thing, or says that another one is being done with it.
-pub(crate) fn take(shared: &Arc<Shared>, id: WorkspaceId) -> Result<Busy, RpcError> {
-    let mut busy = shared.workspaces.busy.lock().unwrap_or_else(PoisonError::into_inner);
-    if busy.insert(id) {
-        return Ok(Busy { shared: Arc::clone(shared), id });
-    }
+/// The turn to change one file of a workspace, or what its record says of it: a short time, so that others wait for it.
+pub(crate) async fn turn(
+    shared: &Shared,
+    id: WorkspaceId,
+) -> Result<tokio::sync::OwnedMutexGuard<()>, RpcError> {
+    let turn = queue(shared, id).lock_owned().await;
+    let busy = shared.workspaces.busy.lock().unwrap_or_else(PoisonError::into_inner);
+    if busy.contains(&id) { Err(taken(id)) } else { Ok(turn) }
+}
+
+fn queue(shared: &Shared, id: WorkspaceId) -> Arc<tokio::sync::Mutex<()>> {
+    let mut turns = shared.workspaces.turns.lock().unwrap_or_else(PoisonError::into_inner);
+    // What nobody waits for any more is known only here.
+    turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+    Arc::clone(turns.entry(id).or_default())
+}
+
+fn taken(id: WorkspaceId) -> RpcError {
     let what = format!("a checkpoint of workspace {id} is being made or restored");
-    Err(RpcError::new(ErrorName::Locked, what).hint("try again when it is over"))
+    RpcError::new(ErrorName::Locked, what).hint("try again when it is over")
+}
+
+/// Takes a workspace for one thing, or says that another one is being done with it. Whoever changes a file is waited for.
+pub(crate) async fn take(shared: &Arc<Shared>, id: WorkspaceId) -> Result<Busy, RpcError> {
+    let _turn = queue(shared, id).lock_owned().await;
+    let mut busy = shared.workspaces.busy.lock().unwrap_or_else(PoisonError::into_inner);
+    if busy.insert(id) { Ok(Busy { shared: Arc::clone(shared), id }) } else { Err(taken(id)) }
 }
 
 /// Where the contents of checkpoints are.
@@ -157,12 +180,13 @@ pub(crate) async fn know(
     }
 }
 
+fn is_full(source: &io::Error) -> bool {
+    matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// What a caller is told when something cannot be done in a folder or the store.
 pub(crate) fn failed(error: &WorkspaceError) -> RpcError {
     let text = chain(error);
-    let is_full = |source: &io::Error| {
-        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-    };
     match error {
         WorkspaceError::Store { source, .. } | WorkspaceError::Write { source, .. } if is_full(source) => {
             RpcError::new(ErrorName::StorageFull, text)
@@ -229,6 +253,12 @@ pub(crate) async fn take_up(shared: &Arc<Shared>) -> Result<(), RpcError> {
         let failed =
             CheckpointFailed { checkpoint_id: row.started.checkpoint_id, reason: reason.clone(), lost: true };
         note(shared, row.workspace, &origin, Fact::CheckpointFailed(failed)).await;
+    }
+    for row in shared.record.read(edgeplane_store::Reader::open_changes).await? {
+        let (own, origin) = (Arc::clone(shared), origin.clone());
+        if let Err(error) = blocking(move || files::settle(&own, &row, &origin)).await? {
+            tracing::warn!(error = %error.message, "cannot tell what became of a change of a file");
+        }
     }
     let all = shared.record.read(|reader| reader.workspaces(None, 0, usize::MAX)).await?;
     let mut was_cut = !open.is_empty();

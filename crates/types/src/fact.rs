@@ -41,8 +41,9 @@ pub use work::{
     TaskProgressed, TaskUnlinked, TaskUpdated,
 };
 pub use workspace::{
-    CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, RestoreEnded, RestoreFailed,
-    RestoreStarted, Suspended, WorkspaceCreated, WorkspaceDeleted,
+    CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, FileChangeBegun,
+    FileChangeEnded, RestoreEnded, RestoreFailed, RestoreStarted, Suspended, WorkspaceCreated,
+    WorkspaceDeleted,
 };
 
 use crate::{Epoch, EventId, Timestamp, TraceContext};

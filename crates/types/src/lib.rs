@@ -54,4 +54,6 @@ pub use trace::{SpanId, TraceContext, TraceId, Traceparent};
 pub use work::{
     EdgeKind, JobItemState, JobReport, JobState, RunLimit, RunLimits, RunState, TaskState, Visibility,
 };
-pub use workspace::{CheckpointCause, CheckpointState, FolderCounts, RestoreCounts};
+pub use workspace::{
+    CheckpointCause, CheckpointState, FileChangeKind, FileChangeOutcome, FolderCounts, RestoreCounts,
+};

@@ -31,6 +31,30 @@ words! {
     }
 }
 
+words! {
+    /// What is done to a file.
+    FileChangeKind {
+        /// It is written.
+        Write => "write",
+        /// It gets another path.
+        Move => "move",
+        /// It is removed.
+        Delete => "delete",
+    }
+}
+
+words! {
+    /// What became of a change of a file.
+    FileChangeOutcome {
+        /// It was made.
+        Done => "done",
+        /// It was not made: all is as it was.
+        Undone => "undone",
+        /// It cannot be told from what is there.
+        Unknown => "unknown",
+    }
+}
+
 /// What there is in a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FolderCounts {

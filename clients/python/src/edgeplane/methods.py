@@ -4396,244 +4396,6 @@ class Capability(Group):
         return cast(t.InvocationView, result)
 
 
-class WorkspaceCheckpoint(Group):
-    """`workspace/checkpoint.*`"""
-
-    def create(
-        self,
-        *,
-        workspace_id: Optional[t.WorkspaceId] = None,
-        agent: Optional[str] = None,
-        label: Optional[str] = None,
-        ignored: Optional[bool] = None,
-        git: Optional[bool] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.CheckpointView:
-        """Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
-
-        `workspace/checkpoint.create`: writes; a token needs: `supervise`;
-        a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, locked, storage_full.
-
-        :param workspace_id: The workspace.
-        :param agent: Or the agent whose own it is; it becomes known by this.
-        :param label: What it is, for people.
-        :param ignored: Whether to keep what git ignores.
-        :param git: Whether to keep `.git`.
-        """
-        required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "label": label, "ignored": ignored, "git": git}
-        result = self._call("workspace/checkpoint.create", required, optional, ctx, "again")
-        return cast(t.CheckpointView, result)
-
-    def get(
-        self,
-        *,
-        checkpoint_id: t.CheckpointId,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.CheckpointDetail:
-        """Shows a checkpoint, and what is not in it.
-
-        `workspace/checkpoint.get`: reads; a token needs: `read`;
-        a repetition without a key changes nothing. Errors of its own:
-        not_found.
-
-        :param checkpoint_id: Which.
-        """
-        required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
-        optional: Dict[str, Any] = {}
-        result = self._call("workspace/checkpoint.get", required, optional, ctx, "safe")
-        return cast(t.CheckpointDetail, result)
-
-    def list(
-        self,
-        *,
-        workspace_id: Optional[t.WorkspaceId] = None,
-        agent: Optional[str] = None,
-        all: Optional[bool] = None,
-        limit: Optional[int] = None,
-        cursor: Optional[str] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.CheckpointListResult:
-        """Lists checkpoints, newest first.
-
-        `workspace/checkpoint.list`: reads; a token needs: `read`;
-        a repetition without a key changes nothing. Errors of its own:
-        not_found, invalid_params.
-
-        :param workspace_id: Of this workspace.
-        :param agent: Or of the workspace of this agent.
-        :param all: Those that are not kept, too: failed, lost, deleted.
-        :param limit: Most checkpoints, at most 500.
-        :param cursor: Where a former list ended.
-        """
-        required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "all": all, "limit": limit, "cursor": cursor}
-        result = self._call("workspace/checkpoint.list", required, optional, ctx, "safe")
-        return cast(t.CheckpointListResult, result)
-
-    def diff(
-        self,
-        *,
-        before_id: t.CheckpointId,
-        after_id: t.CheckpointId,
-        limit: Optional[int] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.CheckpointDiffResult:
-        """Tells what differs between two checkpoints.
-
-        `workspace/checkpoint.diff`: reads; a token needs: `read`;
-        a repetition without a key changes nothing. Errors of its own:
-        not_found, invalid_state.
-
-        :param before_id: From this one.
-        :param after_id: To this one.
-        :param limit: Most changes, at most 10,000.
-        """
-        required: Dict[str, Any] = {"before_id": before_id, "after_id": after_id}
-        optional: Dict[str, Any] = {"limit": limit}
-        result = self._call("workspace/checkpoint.diff", required, optional, ctx, "safe")
-        return cast(t.CheckpointDiffResult, result)
-
-    def restore(
-        self,
-        *,
-        checkpoint_id: t.CheckpointId,
-        force: Optional[bool] = None,
-        ignored: Optional[bool] = None,
-        git: Optional[bool] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.CheckpointRestoreResult:
-        """Brings a workspace back to a checkpoint of it; what was there is kept first.
-
-        `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
-        a repetition without a key acts again. Errors of its own:
-        not_found, invalid_state, locked, storage_full.
-
-        :param checkpoint_id: Which.
-        :param force: Do it even if somebody is at work in the folder.
-        :param ignored: Whether what git ignores is kept and touched, too.
-        :param git: Whether `.git` is kept and touched, too.
-        """
-        required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
-        optional: Dict[str, Any] = {"force": force, "ignored": ignored, "git": git}
-        result = self._call("workspace/checkpoint.restore", required, optional, ctx, "again")
-        return cast(t.CheckpointRestoreResult, result)
-
-    def delete(
-        self,
-        *,
-        checkpoint_id: t.CheckpointId,
-        reason: Optional[str] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.CheckpointView:
-        """Ends a checkpoint; what nobody else needs of it is removed.
-
-        `workspace/checkpoint.delete`: writes; a token needs: `supervise`;
-        a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, locked, storage_full.
-
-        :param checkpoint_id: Which.
-        :param reason: Why, for the record.
-        """
-        required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
-        optional: Dict[str, Any] = {"reason": reason}
-        result = self._call("workspace/checkpoint.delete", required, optional, ctx, "again")
-        return cast(t.CheckpointView, result)
-
-
-class Workspace(Group):
-    """`workspace/*`"""
-
-    def __init__(self, caller: Caller) -> None:
-        super().__init__(caller)
-        self.checkpoint = WorkspaceCheckpoint(caller)
-
-    def create(
-        self,
-        *,
-        agent: Optional[str] = None,
-        folder: Optional[str] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.WorkspaceView:
-        """Makes a folder known as a workspace; one that is known stays as it is.
-
-        `workspace/create`: writes; a token needs: `supervise`;
-        a repetition without a key leaves what the first made true. Errors of its own:
-        not_found, permission_denied, invalid_params, invalid_state, storage_full.
-
-        :param agent: The agent whose folder it is.
-        :param folder: The folder, by its whole path; only for operators.
-        """
-        required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"agent": agent, "folder": folder}
-        result = self._call("workspace/create", required, optional, ctx, "same")
-        return cast(t.WorkspaceView, result)
-
-    def get(
-        self,
-        *,
-        workspace_id: t.WorkspaceId,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.WorkspaceView:
-        """Shows a workspace.
-
-        `workspace/get`: reads; a token needs: `read`;
-        a repetition without a key changes nothing. Errors of its own:
-        not_found.
-
-        :param workspace_id: Which.
-        """
-        required: Dict[str, Any] = {"workspace_id": workspace_id}
-        optional: Dict[str, Any] = {}
-        result = self._call("workspace/get", required, optional, ctx, "safe")
-        return cast(t.WorkspaceView, result)
-
-    def list(
-        self,
-        *,
-        agent: Optional[str] = None,
-        limit: Optional[int] = None,
-        cursor: Optional[str] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.WorkspaceListResult:
-        """Lists workspaces.
-
-        `workspace/list`: reads; a token needs: `read`;
-        a repetition without a key changes nothing. Errors of its own:
-        not_found, invalid_params.
-
-        :param agent: Only that of this agent.
-        :param limit: Most workspaces, at most 500.
-        :param cursor: Where a former list ended.
-        """
-        required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"agent": agent, "limit": limit, "cursor": cursor}
-        result = self._call("workspace/list", required, optional, ctx, "safe")
-        return cast(t.WorkspaceListResult, result)
-
-    def delete(
-        self,
-        *,
-        workspace_id: t.WorkspaceId,
-        reason: Optional[str] = None,
-        ctx: Optional[t.RequestContext] = None,
-    ) -> t.WorkspaceView:
-        """Ends a workspace and its checkpoints; its folder stays as it is.
-
-        `workspace/delete`: writes; a token needs: `supervise`;
-        a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, locked, storage_full.
-
-        :param workspace_id: Which.
-        :param reason: Why, for the record.
-        """
-        required: Dict[str, Any] = {"workspace_id": workspace_id}
-        optional: Dict[str, Any] = {"reason": reason}
-        result = self._call("workspace/delete", required, optional, ctx, "again")
-        return cast(t.WorkspaceView, result)
-
-
 class ObserveTrace(Group):
     """`observe/trace.*`"""
 
@@ -4861,6 +4623,452 @@ class Evidence(Group):
         self.gap = EvidenceGap(caller)
 
 
+class WorkspaceCheckpoint(Group):
+    """`workspace/checkpoint.*`"""
+
+    def create(
+        self,
+        *,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        label: Optional[str] = None,
+        ignored: Optional[bool] = None,
+        git: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckpointView:
+        """Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
+
+        `workspace/checkpoint.create`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, locked, storage_full.
+
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param label: What it is, for people.
+        :param ignored: Whether to keep what git ignores.
+        :param git: Whether to keep `.git`.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "label": label, "ignored": ignored, "git": git}
+        result = self._call("workspace/checkpoint.create", required, optional, ctx, "again")
+        return cast(t.CheckpointView, result)
+
+    def get(
+        self,
+        *,
+        checkpoint_id: t.CheckpointId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckpointDetail:
+        """Shows a checkpoint, and what is not in it.
+
+        `workspace/checkpoint.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param checkpoint_id: Which.
+        """
+        required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("workspace/checkpoint.get", required, optional, ctx, "safe")
+        return cast(t.CheckpointDetail, result)
+
+    def list(
+        self,
+        *,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        all: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckpointListResult:
+        """Lists checkpoints, newest first.
+
+        `workspace/checkpoint.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param workspace_id: Of this workspace.
+        :param agent: Or of the workspace of this agent.
+        :param all: Those that are not kept, too: failed, lost, deleted.
+        :param limit: Most checkpoints, at most 500.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "all": all, "limit": limit, "cursor": cursor}
+        result = self._call("workspace/checkpoint.list", required, optional, ctx, "safe")
+        return cast(t.CheckpointListResult, result)
+
+    def diff(
+        self,
+        *,
+        before_id: t.CheckpointId,
+        after_id: t.CheckpointId,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckpointDiffResult:
+        """Tells what differs between two checkpoints.
+
+        `workspace/checkpoint.diff`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state.
+
+        :param before_id: From this one.
+        :param after_id: To this one.
+        :param limit: Most changes, at most 10,000.
+        """
+        required: Dict[str, Any] = {"before_id": before_id, "after_id": after_id}
+        optional: Dict[str, Any] = {"limit": limit}
+        result = self._call("workspace/checkpoint.diff", required, optional, ctx, "safe")
+        return cast(t.CheckpointDiffResult, result)
+
+    def restore(
+        self,
+        *,
+        checkpoint_id: t.CheckpointId,
+        force: Optional[bool] = None,
+        ignored: Optional[bool] = None,
+        git: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckpointRestoreResult:
+        """Brings a workspace back to a checkpoint of it; what was there is kept first.
+
+        `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_state, locked, storage_full.
+
+        :param checkpoint_id: Which.
+        :param force: Do it even if somebody is at work in the folder.
+        :param ignored: Whether what git ignores is kept and touched, too.
+        :param git: Whether `.git` is kept and touched, too.
+        """
+        required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
+        optional: Dict[str, Any] = {"force": force, "ignored": ignored, "git": git}
+        result = self._call("workspace/checkpoint.restore", required, optional, ctx, "again")
+        return cast(t.CheckpointRestoreResult, result)
+
+    def delete(
+        self,
+        *,
+        checkpoint_id: t.CheckpointId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.CheckpointView:
+        """Ends a checkpoint; what nobody else needs of it is removed.
+
+        `workspace/checkpoint.delete`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, locked, storage_full.
+
+        :param checkpoint_id: Which.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("workspace/checkpoint.delete", required, optional, ctx, "again")
+        return cast(t.CheckpointView, result)
+
+
+class WorkspaceFile(Group):
+    """`workspace/file.*`"""
+
+    def list(
+        self,
+        *,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        path: Optional[str] = None,
+        recursive: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileListResult:
+        """Lists files of a workspace, by path.
+
+        `workspace/file.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, invalid_state.
+
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param path: The folder.
+        :param recursive: Also what is in the folders in it.
+        :param limit: Most files, at most 5,000.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "path": path, "recursive": recursive, "limit": limit, "cursor": cursor}
+        result = self._call("workspace/file.list", required, optional, ctx, "safe")
+        return cast(t.FileListResult, result)
+
+    def stat(
+        self,
+        *,
+        path: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileView:
+        """Shows what a file of a workspace is, and its version.
+
+        `workspace/file.stat`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, invalid_state.
+
+        :param path: Its path.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        """
+        required: Dict[str, Any] = {"path": path}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent}
+        result = self._call("workspace/file.stat", required, optional, ctx, "safe")
+        return cast(t.FileView, result)
+
+    def read(
+        self,
+        *,
+        path: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        offset: Optional[int] = None,
+        limit: Optional[int] = None,
+        encoding: Optional[t.ContentEncoding] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileReadResult:
+        """Reads a file of a workspace, or a part of it.
+
+        `workspace/file.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, invalid_state.
+
+        :param path: Its path.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param offset: From this byte on.
+        :param limit: Most bytes, at most 2 MiB.
+        :param encoding: How they are to stand in the answer: as text if they are, if nothing is said.
+        """
+        required: Dict[str, Any] = {"path": path}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "offset": offset, "limit": limit, "encoding": encoding}
+        result = self._call("workspace/file.read", required, optional, ctx, "safe")
+        return cast(t.FileReadResult, result)
+
+    def search(
+        self,
+        *,
+        pattern: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        regex: Optional[bool] = None,
+        ignore_case: Optional[bool] = None,
+        path: Optional[str] = None,
+        ignored: Optional[bool] = None,
+        git: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileSearchResult:
+        """Finds text in the files of a workspace.
+
+        `workspace/file.search`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, invalid_state.
+
+        :param pattern: The text, in one line.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param regex: Whether it is a regular expression.
+        :param ignore_case: Whether large and small letters are the same.
+        :param path: In this folder or file.
+        :param ignored: Whether to search what git ignores.
+        :param git: Whether to search `.git`.
+        :param limit: Most lines, at most 1,000.
+        :param cursor: Where a former search ended.
+        """
+        required: Dict[str, Any] = {"pattern": pattern}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "regex": regex, "ignore_case": ignore_case, "path": path, "ignored": ignored, "git": git, "limit": limit, "cursor": cursor}
+        result = self._call("workspace/file.search", required, optional, ctx, "safe")
+        return cast(t.FileSearchResult, result)
+
+    def write(
+        self,
+        *,
+        path: str,
+        content: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        encoding: Optional[t.ContentEncoding] = None,
+        if_version: Optional[str] = None,
+        folders: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileChangeView:
+        """Writes a file of a workspace, whole or not at all.
+
+        `workspace/file.write`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, too_large, locked, storage_full.
+
+        :param path: Its path.
+        :param content: What it will hold, at most 8 MiB.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param encoding: How that stands in `content`.
+        :param if_version: Only if it holds this now: the `version` that was read, or `absent`.
+        :param folders: Make the folders on its way.
+        """
+        required: Dict[str, Any] = {"path": path, "content": content}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "encoding": encoding, "if_version": if_version, "folders": folders}
+        result = self._call("workspace/file.write", required, optional, ctx, "again")
+        return cast(t.FileChangeView, result)
+
+    def move(
+        self,
+        *,
+        path: str,
+        to: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        if_version: Optional[str] = None,
+        folders: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileChangeView:
+        """Gives a file, folder or link of a workspace another path.
+
+        `workspace/file.move`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, conflict, version_conflict, locked, storage_full.
+
+        :param path: Its path.
+        :param to: The path that it gets.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param if_version: Only if it holds this now.
+        :param folders: Make the folders on its way.
+        """
+        required: Dict[str, Any] = {"path": path, "to": to}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "folders": folders}
+        result = self._call("workspace/file.move", required, optional, ctx, "again")
+        return cast(t.FileChangeView, result)
+
+    def delete(
+        self,
+        *,
+        path: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        if_version: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FileChangeView:
+        """Removes a file or link of a workspace, or a folder with nothing in it.
+
+        `workspace/file.delete`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, locked, storage_full.
+
+        :param path: Its path.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param if_version: Only if it holds this now.
+        """
+        required: Dict[str, Any] = {"path": path}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version}
+        result = self._call("workspace/file.delete", required, optional, ctx, "again")
+        return cast(t.FileChangeView, result)
+
+
+class Workspace(Group):
+    """`workspace/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.checkpoint = WorkspaceCheckpoint(caller)
+        self.file = WorkspaceFile(caller)
+
+    def create(
+        self,
+        *,
+        agent: Optional[str] = None,
+        folder: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.WorkspaceView:
+        """Makes a folder known as a workspace; one that is known stays as it is.
+
+        `workspace/create`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, permission_denied, invalid_params, invalid_state, storage_full.
+
+        :param agent: The agent whose folder it is.
+        :param folder: The folder, by its whole path; only for operators.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "folder": folder}
+        result = self._call("workspace/create", required, optional, ctx, "same")
+        return cast(t.WorkspaceView, result)
+
+    def get(
+        self,
+        *,
+        workspace_id: t.WorkspaceId,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.WorkspaceView:
+        """Shows a workspace.
+
+        `workspace/get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param workspace_id: Which.
+        """
+        required: Dict[str, Any] = {"workspace_id": workspace_id}
+        optional: Dict[str, Any] = {}
+        result = self._call("workspace/get", required, optional, ctx, "safe")
+        return cast(t.WorkspaceView, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.WorkspaceListResult:
+        """Lists workspaces.
+
+        `workspace/list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param agent: Only that of this agent.
+        :param limit: Most workspaces, at most 500.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "limit": limit, "cursor": cursor}
+        result = self._call("workspace/list", required, optional, ctx, "safe")
+        return cast(t.WorkspaceListResult, result)
+
+    def delete(
+        self,
+        *,
+        workspace_id: t.WorkspaceId,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.WorkspaceView:
+        """Ends a workspace and its checkpoints; its folder stays as it is.
+
+        `workspace/delete`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, locked, storage_full.
+
+        :param workspace_id: Which.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"workspace_id": workspace_id}
+        optional: Dict[str, Any] = {"reason": reason}
+        result = self._call("workspace/delete", required, optional, ctx, "again")
+        return cast(t.WorkspaceView, result)
+
+
 class Catalogue:
     """Every profile."""
 
@@ -4875,6 +5083,6 @@ class Catalogue:
         self.inference = Inference(caller)
         self.resource = Resource(caller)
         self.capability = Capability(caller)
-        self.workspace = Workspace(caller)
         self.observe = Observe(caller)
         self.evidence = Evidence(caller)
+        self.workspace = Workspace(caller)

@@ -1159,6 +1159,8 @@ class CheckpointView(TypedDict):
     unsettled: NotRequired[int]
     # Whether whoever worked in the folder was suspended while it was made.
     frozen: NotRequired[bool]
+    # The number of the last change of a file that is in it.
+    write_seq: NotRequired[int]
     # Why nothing is kept.
     reason: NotRequired[Optional[str]]
     # When it was kept.
@@ -1215,6 +1217,13 @@ class ConnectorStanding(TypedDict):
     failure: NotRequired[Optional[str]]
     # What its server lists and is not offered, and why.
     left_out: NotRequired[List[str]]
+
+
+ContentEncoding = Literal[
+    "utf8",  # As text.
+    "base64",  # In base64.
+]
+"""How bytes stand in JSON."""
 
 
 class ContentOrigin(TypedDict):
@@ -1896,6 +1905,235 @@ class Explanation(TypedDict):
     slowest: NotRequired[Optional[PathStretch]]
 
 
+FileChangeKind = Literal[
+    "write",  # It is written.
+    "move",  # It gets another path.
+    "delete",  # It is removed.
+]
+"""What is done to a file."""
+
+
+class FileChangeView(TypedDict):
+    """A change that was made."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # Its number in the workspace, from 1, without gaps.
+    write_seq: int
+    # What was done.
+    kind: FileChangeKind
+    # The path that was named.
+    path: str
+    # The path that it has now.
+    to: NotRequired[Optional[str]]
+    # What was there: `absent`, or BLAKE3 of its bytes.
+    before: NotRequired[Optional[str]]
+    # What is there now, the same.
+    version: NotRequired[Optional[str]]
+    # Its bytes.
+    bytes: NotRequired[Optional[int]]
+
+
+class FileDeleteParams(TypedDict):
+    """Removes a file, a link, or a folder with nothing in it."""
+
+    # Its path.
+    path: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # Only if it holds this now.
+    if_version: NotRequired[Optional[str]]
+
+
+FileKind = Literal[
+    "file",  # A plain file.
+    "folder",  # A folder.
+    "link",  # A symbolic link.
+    "pipe",  # A pipe.
+    "socket",  # A socket.
+    "device",  # A device.
+]
+"""What something in a folder is."""
+
+
+class FileListParams(TypedDict):
+    """Which files to list."""
+
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # The folder.
+    path: NotRequired[str]
+    # Also what is in the folders in it.
+    recursive: NotRequired[bool]
+    # Most files, at most 5,000.
+    limit: NotRequired[int]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[str]]
+
+
+class FileListResult(TypedDict):
+    """Files."""
+
+    # By path.
+    files: List[FileView]
+    # Where the next list begins.
+    next_cursor: NotRequired[Optional[str]]
+
+
+class FileMoveParams(TypedDict):
+    """Gives a file, folder or link another path, which nothing has."""
+
+    # Its path.
+    path: str
+    # The path that it gets.
+    to: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # Only if it holds this now.
+    if_version: NotRequired[Optional[str]]
+    # Make the folders on its way.
+    folders: NotRequired[bool]
+
+
+class FileParams(TypedDict):
+    """Names a file."""
+
+    # Its path.
+    path: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+
+
+class FileReadParams(TypedDict):
+    """Which bytes of a file to read."""
+
+    # Its path.
+    path: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # From this byte on.
+    offset: NotRequired[int]
+    # Most bytes, at most 2 MiB.
+    limit: NotRequired[int]
+    # How they are to stand in the answer: as text if they are, if nothing is said.
+    encoding: NotRequired[Optional[ContentEncoding]]
+
+
+class FileReadResult(TypedDict):
+    """Some bytes of a file."""
+
+    # Its path.
+    path: str
+    # The bytes.
+    content: str
+    # How they stand in `content`.
+    encoding: ContentEncoding
+    # The first of them.
+    offset: int
+    # How many the file has.
+    bytes: int
+    # Where the next part begins; nothing, if this was the last.
+    next_offset: NotRequired[Optional[int]]
+    # BLAKE3 of all that the file holds; a file of more than 256 MiB has none.
+    version: NotRequired[Optional[str]]
+    # Whether it changed each time it was read, so that this may be half of a change.
+    unsettled: NotRequired[bool]
+
+
+class FileSearchParams(TypedDict):
+    """What to find in files."""
+
+    # The text, in one line.
+    pattern: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # Whether it is a regular expression.
+    regex: NotRequired[bool]
+    # Whether large and small letters are the same.
+    ignore_case: NotRequired[bool]
+    # In this folder or file.
+    path: NotRequired[str]
+    # Whether to search what git ignores.
+    ignored: NotRequired[bool]
+    # Whether to search `.git`.
+    git: NotRequired[bool]
+    # Most lines, at most 1,000.
+    limit: NotRequired[int]
+    # Where a former search ended.
+    cursor: NotRequired[Optional[str]]
+
+
+class FileSearchResult(TypedDict):
+    """What was found, and what was not looked at."""
+
+    # By file and line.
+    lines: List[FoundLine]
+    # Files that were searched.
+    files: int
+    # Bytes in them.
+    bytes: int
+    # Files that are no text, and were not searched.
+    binary: int
+    # Files of more than 16 MiB, which were not searched.
+    too_large: int
+    # Files and folders that could not be read.
+    unreadable: int
+    # Where the next search goes on, if a bound was reached: that of lines, 100,000 files or 256 MiB.
+    next_cursor: NotRequired[Optional[str]]
+
+
+class FileView(TypedDict):
+    """Something in a folder."""
+
+    # Its path.
+    path: str
+    # What it is.
+    kind: FileKind
+    # Its permissions in octal digits.
+    mode: str
+    # When its contents changed.
+    modified_at: Timestamp
+    # Its bytes, of a file.
+    bytes: NotRequired[Optional[int]]
+    # Where a link leads, as it says. No link is followed.
+    target: NotRequired[Optional[str]]
+    # BLAKE3 of what a file holds: a list does not tell it, and a file of more than 256 MiB has none.
+    version: NotRequired[Optional[str]]
+    # Whether what is in a folder was to be listed and could not be.
+    closed: NotRequired[bool]
+
+
+class FileWriteParams(TypedDict):
+    """Writes a file, whole or not at all."""
+
+    # Its path.
+    path: str
+    # What it will hold, at most 8 MiB.
+    content: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # How that stands in `content`.
+    encoding: NotRequired[ContentEncoding]
+    # Only if it holds this now: the `version` that was read, or `absent`.
+    if_version: NotRequired[Optional[str]]
+    # Make the folders on its way.
+    folders: NotRequired[bool]
+
+
 class FolderCounts(TypedDict):
     """What there is in a folder."""
 
@@ -1907,6 +2145,21 @@ class FolderCounts(TypedDict):
     links: int
     # Bytes in files.
     bytes: int
+
+
+class FoundLine(TypedDict):
+    """A line that was found."""
+
+    # In which file.
+    path: str
+    # Its number, from 1.
+    line: int
+    # Where in the file the match begins, in bytes.
+    offset: int
+    # The line; what is no text in it is replaced.
+    text: str
+    # Whether that is only what is around the match.
+    cut: NotRequired[bool]
 
 
 From = Literal[
@@ -6705,6 +6958,8 @@ class WorkspaceView(TypedDict):
     agent: NotRequired[Optional[str]]
     # Its id.
     agent_id: NotRequired[Optional[AgentId]]
+    # The number of the last change of a file by `workspace/file.*`; 0 if there was none.
+    write_seq: NotRequired[int]
     # The checkpoint that it is being brought back to.
     restoring: NotRequired[Optional[CheckpointId]]
 

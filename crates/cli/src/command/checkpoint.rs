@@ -51,7 +51,7 @@ pub(super) enum Whose {
     Workspace(WorkspaceId),
 }
 
-fn parse_whose(text: &str) -> Result<Whose, String> {
+pub(super) fn parse_whose(text: &str) -> Result<Whose, String> {
     if text.starts_with("wks_") {
         return text.parse().map(Whose::Workspace).map_err(|error| format!("{error}"));
     }
@@ -59,7 +59,7 @@ fn parse_whose(text: &str) -> Result<Whose, String> {
 }
 
 impl Whose {
-    fn parts(&self) -> (Option<WorkspaceId>, Option<String>) {
+    pub(super) fn parts(&self) -> (Option<WorkspaceId>, Option<String>) {
         match self {
             Self::Agent(name) => (None, Some(name.clone())),
             Self::Workspace(id) => (Some(*id), None),

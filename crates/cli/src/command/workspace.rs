@@ -1,4 +1,6 @@
-//! `edgeplane workspace`: the folders that agents work in.
+//! `edgeplane workspace`: the folders that agents work in, and what is in them.
+
+mod file;
 
 use clap::{Args, Subcommand};
 use edgeplane_types::WorkspaceId;
@@ -17,7 +19,7 @@ use crate::{
     table::{Table, cell},
 };
 
-/// See and name the folders that agents work in
+/// See, name and change the folders that agents work in
 ///
 /// A workspace is a folder of which states can be kept: see `edgeplane checkpoint`. That of an agent becomes known by
 /// its first checkpoint.
@@ -25,7 +27,8 @@ use crate::{
 #[command(after_help = "\
 EXAMPLES:
   edgeplane workspace list
-  edgeplane workspace create --folder /srv/project")]
+  edgeplane workspace create --folder /srv/project
+  edgeplane workspace read reviewer notes.txt")]
 pub(crate) struct WorkspaceArgs {
     #[command(subcommand)]
     command: WorkspaceCommand,
@@ -37,6 +40,13 @@ enum WorkspaceCommand {
     List(ListArgs),
     Get(GetArgs),
     Delete(DeleteArgs),
+    Files(file::FilesArgs),
+    Stat(file::StatArgs),
+    Read(file::ReadArgs),
+    Search(file::SearchArgs),
+    Write(file::WriteArgs),
+    Move(file::MoveArgs),
+    Remove(file::RemoveArgs),
 }
 
 /// Make a folder known as a workspace
@@ -127,6 +137,13 @@ pub(crate) fn run(args: &WorkspaceArgs, context: &mut Context) -> anyhow::Result
                 Ok(out.line(&format!("{what}; `{}` stays", cell(&view.folder)))?)
             })?;
         }
+        WorkspaceCommand::Files(args) => file::files(args, context)?,
+        WorkspaceCommand::Stat(args) => file::stat(args, context)?,
+        WorkspaceCommand::Read(args) => file::read(args, context)?,
+        WorkspaceCommand::Search(args) => file::search(args, context)?,
+        WorkspaceCommand::Write(args) => file::write(args, context)?,
+        WorkspaceCommand::Move(args) => file::rename(args, context)?,
+        WorkspaceCommand::Remove(args) => file::remove(args, context)?,
     }
     Ok(Outcome::Done)
 }

@@ -20,6 +20,9 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     ("workspace/checkpoint.create", "locked", WORKSPACES, LOCKED),
     ("workspace/checkpoint.restore", "locked", WORKSPACES, LOCKED),
     ("workspace/checkpoint.delete", "locked", WORKSPACES, LOCKED),
+    ("workspace/file.write", "locked", WORKSPACES, LOCKED),
+    ("workspace/file.move", "locked", WORKSPACES, LOCKED),
+    ("workspace/file.delete", "locked", WORKSPACES, LOCKED),
     ("runtime/hook.report", "success", "crates/daemon/tests/hooks.rs", HOOKS),
 ];
 

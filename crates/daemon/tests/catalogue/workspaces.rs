@@ -16,7 +16,7 @@ fn folder(world: &World) -> String {
     folder.to_str().unwrap().to_owned()
 }
 
-fn workspace(world: &World) -> Value {
+pub(crate) fn workspace(world: &World) -> Value {
     let made = world.made("workspace/create", json!({ "folder": folder(world) }));
     json!({ "workspace_id": made["workspace_id"] })
 }
@@ -32,7 +32,7 @@ fn deleted(world: &World) -> Value {
     checkpoint
 }
 
-fn gone(world: &World) -> Value {
+pub(crate) fn gone(world: &World) -> Value {
     let folder = folder(world);
     let made = world.made("workspace/create", json!({ "folder": folder }));
     std::fs::remove_dir_all(folder).unwrap();
@@ -48,7 +48,7 @@ fn long(mut params: Value) -> Value {
     params
 }
 
-fn no_workspace() -> Value {
+pub(crate) fn no_workspace() -> Value {
     json!({ "workspace_id": NO_WORKSPACE })
 }
 

@@ -151,7 +151,12 @@ fn workspaces() -> Vec<Row> {
         (checkpoint.clone(), "supervise", &["workspace/checkpoint.restore", "workspace/checkpoint.delete"]),
         (checkpoint, "read", &["workspace/checkpoint.get"]),
         (both, "read", &["workspace/checkpoint.diff"]),
-        (json!({}), "read", &["workspace/list", "workspace/checkpoint.list"]),
+        (json!({}), "read", &["workspace/list", "workspace/checkpoint.list", "workspace/file.list"]),
+        (json!({ "path": "a" }), "read", &["workspace/file.stat", "workspace/file.read"]),
+        (json!({ "pattern": "a" }), "read", &["workspace/file.search"]),
+        (json!({ "path": "a", "content": "x" }), "supervise", &["workspace/file.write"]),
+        (json!({ "path": "a", "to": "b" }), "supervise", &["workspace/file.move"]),
+        (json!({ "path": "a" }), "supervise", &["workspace/file.delete"]),
     ]
 }
 

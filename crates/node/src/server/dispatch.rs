@@ -292,6 +292,13 @@ async fn call_about_workspaces(session: &Session, request: Request) -> Result<Bo
         Request::CheckpointDiff(params) => raw(methods::workspaces::diff(session, params).await?),
         Request::CheckpointRestore(params) => raw(methods::workspaces::restore(session, params).await?),
         Request::CheckpointDelete(params) => raw(methods::workspaces::forget(session, params).await?),
+        Request::FileList(params) => raw(methods::workspaces::files::list(session, params).await?),
+        Request::FileStat(params) => raw(methods::workspaces::files::stat(session, params).await?),
+        Request::FileRead(params) => raw(methods::workspaces::files::read(session, params).await?),
+        Request::FileSearch(params) => raw(methods::workspaces::files::search(session, params).await?),
+        Request::FileWrite(params) => raw(methods::workspaces::files::write(session, params).await?),
+        Request::FileMove(params) => raw(methods::workspaces::files::rename(session, params).await?),
+        Request::FileDelete(params) => raw(methods::workspaces::files::delete(session, params).await?),
         other => call_about_traces(session, other).await,
     }
 }

@@ -65,7 +65,11 @@ async fn begin(
         let mut draft = Draft::default();
         match made {
             Ok((session, (made, frozen))) => {
-                let fact = Fact::CheckpointCreated(Box::new(created(checkpoint_id, &made, frozen)));
+                let fact = Fact::CheckpointCreated(Box::new(created(
+                    checkpoint_id,
+                    &made,
+                    (frozen, wanted.row.write_seq),
+                )));
                 shared.record.add(&mut draft, stream, &origin, fact);
                 shared.failpoint("checkpoint.kept");
                 let done = commit(&shared, draft);
@@ -102,7 +106,11 @@ fn keep(
     Ok((made, standing.is_all))
 }
 
-pub(super) fn created(checkpoint_id: CheckpointId, made: &Made, frozen: bool) -> CheckpointCreated {
+pub(super) fn created(
+    checkpoint_id: CheckpointId,
+    made: &Made,
+    (frozen, write_seq): (bool, u64),
+) -> CheckpointCreated {
     let counts = made.checkpoint.counts;
     CheckpointCreated {
         checkpoint_id,
@@ -117,5 +125,6 @@ pub(super) fn created(checkpoint_id: CheckpointId, made: &Made, frozen: bool) ->
         left_out: made.checkpoint.left_out_count,
         unsettled: u64::try_from(made.unsettled.len()).unwrap_or(u64::MAX),
         frozen,
+        write_seq,
     }
 }

@@ -81,7 +81,11 @@ fn bring_back(shared: &Shared, wanted: &Restoring, origin: &Origin) -> Result<Ba
         Ok(prepared) => prepared,
         Err(error) => return not_kept(error),
     };
-    let kept = Fact::CheckpointCreated(Box::new(created(before_id, prepared.before(), false)));
+    let kept = Fact::CheckpointCreated(Box::new(created(
+        before_id,
+        prepared.before(),
+        (false, wanted.row.write_seq),
+    )));
     let begun = Fact::RestoreStarted(RestoreStarted { checkpoint_id, before_id, forced: wanted.forced });
     add(vec![kept, begun])?;
     shared.failpoint("restore.started");

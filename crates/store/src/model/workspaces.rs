@@ -2,7 +2,7 @@
 
 use edgeplane_types::{
     CheckpointId, Fact, StreamName, WorkspaceId,
-    fact::{CheckpointCreated, CheckpointStarted, RestoreStarted, WorkspaceCreated},
+    fact::{CheckpointCreated, CheckpointStarted, FileChangeBegun, RestoreStarted, WorkspaceCreated},
 };
 use rusqlite::params;
 
@@ -10,7 +10,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 1,
+    version: 2,
     schema: "
         CREATE TABLE workspace (
             pos INTEGER PRIMARY KEY,
@@ -18,9 +18,12 @@ pub(super) const DEFINITION: Definition = Definition {
             agent BLOB,
             folder TEXT NOT NULL,
             restoring BLOB,
+            write_seq INTEGER NOT NULL DEFAULT 0,
+            changing_pos INTEGER,
             deleted_pos INTEGER
         ) STRICT;
         CREATE INDEX workspace_of_agent ON workspace (agent, pos) WHERE agent IS NOT NULL;
+        CREATE INDEX workspace_changing ON workspace (pos) WHERE changing_pos IS NOT NULL;
         CREATE UNIQUE INDEX workspace_of_folder ON workspace (folder) WHERE deleted_pos IS NULL;
         CREATE TABLE checkpoint (
             pos INTEGER PRIMARY KEY,
@@ -51,6 +54,8 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::RestoreStarted(started) => restore(step, started),
         Fact::RestoreEnded(ended) => restored(step, ended.checkpoint_id),
         Fact::RestoreFailed(failed) => restored(step, failed.checkpoint_id),
+        Fact::FileChangeBegun(begun) => begin_change(step, begun),
+        Fact::FileChangeEnded(ended) => end_change(step, ended.write_seq),
         _ => Ok(()),
     }
 }
@@ -147,6 +152,27 @@ fn restored(step: &Step<'_>, checkpoint: CheckpointId) -> Result<(), FoldError> 
         step,
         "UPDATE workspace SET restoring = NULL WHERE id = ?1 AND restoring = ?2",
         params![id.as_bytes(), checkpoint.as_bytes()],
+    )
+}
+
+/// One change of a file at a time, and none without a number.
+fn begin_change(step: &Step<'_>, begun: &FileChangeBegun) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace SET write_seq = ?2, changing_pos = ?3
+         WHERE id = ?1 AND deleted_pos IS NULL AND changing_pos IS NULL AND write_seq = ?2 - 1",
+        params![id.as_bytes(), int(begun.write_seq), int(step.pos)],
+    )
+}
+
+fn end_change(step: &Step<'_>, write_seq: u64) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace SET changing_pos = NULL
+         WHERE id = ?1 AND changing_pos IS NOT NULL AND write_seq = ?2",
+        params![id.as_bytes(), int(write_seq)],
     )
 }
 

@@ -10,7 +10,8 @@ use crate::{
 };
 
 const WORKSPACES: &str = "SELECT pos, id, agent, folder, restoring,
-    (SELECT count(*) FROM checkpoint WHERE workspace = workspace.id AND state = 'created')
+    (SELECT count(*) FROM checkpoint WHERE workspace = workspace.id AND state = 'created'),
+    write_seq, changing_pos
     FROM workspace WHERE deleted_pos IS NULL";
 
 const CHECKPOINTS: &str = "SELECT pos, workspace, state, ended_pos FROM checkpoint";
@@ -26,6 +27,12 @@ pub struct CheckpointFilter {
 
 fn workspace(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<WorkspaceRow> {
     let pos: i64 = row.get(0)?;
+    let changing = row.get::<_, Option<i64>>(7)?.map(|pos| event_at(conn, pos)).transpose()?;
+    let changing = match changing.map(|event| event.fact) {
+        None => None,
+        Some(Fact::FileChangeBegun(begun)) => Some(*begun),
+        Some(other) => return Err(misplaced(&other)),
+    };
     Ok(WorkspaceRow {
         pos: uint(row, 0)?,
         id: WorkspaceId::from_bytes(row.get(1)?),
@@ -33,6 +40,8 @@ fn workspace(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<WorkspaceRow>
         folder: row.get(3)?,
         restoring: row.get::<_, Option<[u8; 16]>>(4)?.map(CheckpointId::from_bytes),
         checkpoints: uint(row, 5)?,
+        write_seq: uint(row, 6)?,
+        changing,
         created_at: event_at(conn, pos)?.ts,
     })
 }
@@ -104,6 +113,18 @@ impl Reader {
                 workspace(conn, row)
             })?
             .collect()
+        })
+    }
+
+    /// Workspaces with a change of a file that was begun and of which no end is recorded.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_changes(&self) -> Result<Vec<WorkspaceRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!("{WORKSPACES} AND changing_pos IS NOT NULL ORDER BY pos"))?
+                .query_map([], |row| workspace(conn, row))?
+                .collect()
         })
     }
 

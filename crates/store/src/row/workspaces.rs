@@ -2,7 +2,7 @@
 
 use edgeplane_types::{
     AgentId, CheckpointId, CheckpointState, Timestamp, WorkspaceId,
-    fact::{Actor, CheckpointCreated, CheckpointFailed, CheckpointStarted},
+    fact::{Actor, CheckpointCreated, CheckpointFailed, CheckpointStarted, FileChangeBegun},
 };
 
 /// A workspace.
@@ -20,6 +20,10 @@ pub struct WorkspaceRow {
     pub restoring: Option<CheckpointId>,
     /// How many states of it are kept.
     pub checkpoints: u64,
+    /// The number of the last change of a file.
+    pub write_seq: u64,
+    /// That change, while nothing is recorded of its end.
+    pub changing: Option<FileChangeBegun>,
     /// When it became known.
     pub created_at: Timestamp,
 }

@@ -2,11 +2,11 @@
 
 use edgeplane_store::{AppendError, CheckpointFilter, Model};
 use edgeplane_types::{
-    CheckpointCause, CheckpointId, CheckpointState, Fact, FolderCounts, RestoreCounts, StreamName,
-    WorkspaceId,
+    CheckpointCause, CheckpointId, CheckpointState, Fact, FileChangeKind, FileChangeOutcome, FolderCounts,
+    RestoreCounts, StreamName, WorkspaceId,
     fact::{
-        CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, RestoreEnded,
-        RestoreStarted, WorkspaceCreated, WorkspaceDeleted,
+        CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, FileChangeBegun,
+        FileChangeEnded, RestoreEnded, RestoreStarted, WorkspaceCreated, WorkspaceDeleted,
     },
 };
 
@@ -46,6 +46,7 @@ fn kept(number: u8) -> Fact {
         left_out: 0,
         unsettled: 0,
         frozen: false,
+        write_seq: 0,
     }))
 }
 
@@ -102,6 +103,49 @@ fn each_end_follows_a_beginning_and_rows_are_a_function_of_the_record() {
     assert_eq!(reader.kept_digests().unwrap(), Vec::<String>::new());
     assert!(append(one, vec![started(5)]).is_err());
     append(two, vec![created(2, "/a")]).unwrap();
+    let before = reader.model_digest(Model::Workspaces).unwrap();
+    store.rebuild(Model::Workspaces).unwrap();
+    assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);
+}
+
+fn begun(write_seq: u64) -> Fact {
+    Fact::FileChangeBegun(Box::new(FileChangeBegun {
+        write_seq,
+        kind: FileChangeKind::Delete,
+        path: "a".to_owned(),
+        to: None,
+        before: None,
+        after: Some("absent".to_owned()),
+        bytes: None,
+        aside: ".a".to_owned(),
+    }))
+}
+
+fn settled(write_seq: u64) -> Fact {
+    Fact::FileChangeEnded(FileChangeEnded { write_seq, outcome: FileChangeOutcome::Done, reason: None })
+}
+
+/// Proves WSP-021.
+#[test]
+fn changes_of_files_are_numbered_without_gaps_and_one_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let one = StreamName::Workspace(id(1));
+    let append = |facts: Vec<Fact>| store.append(maker.batch(one, facts));
+    append(vec![created(1, "/a"), begun(1)]).unwrap();
+    for wrong in [begun(1), begun(2), settled(2)] {
+        assert!(matches!(append(vec![wrong.clone()]), Err(AppendError::Refused { .. })), "{wrong:?}");
+    }
+    let reader = store.reader();
+    assert_eq!(reader.open_changes().unwrap()[0].changing.as_ref().unwrap().path, "a");
+    append(vec![settled(1)]).unwrap();
+    for wrong in [begun(1), begun(3), settled(1)] {
+        assert!(matches!(append(vec![wrong.clone()]), Err(AppendError::Refused { .. })), "{wrong:?}");
+    }
+    append(vec![begun(2), settled(2)]).unwrap();
+    let row = reader.workspace(&id(1)).unwrap().unwrap();
+    assert_eq!((row.write_seq, row.changing), (2, None));
+    assert!(reader.open_changes().unwrap().is_empty());
     let before = reader.model_digest(Model::Workspaces).unwrap();
     store.rebuild(Model::Workspaces).unwrap();
     assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);

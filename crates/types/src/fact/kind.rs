@@ -6,12 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
     CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
-    HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded,
-    InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RestoreEnded,
-    RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated,
-    SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested,
-    TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived,
-    ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated,
+    FileChangeBegun, FileChangeEnded, HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated,
     WorkspaceDeleted,
 };
 use crate::{
@@ -563,6 +558,12 @@ pub enum Fact {
     /// A workspace was not brought back, or not in full.
     #[serde(rename = "checkpoint.restore_failed")]
     RestoreFailed(RestoreFailed),
+    /// A file of a workspace is to be changed: the intent.
+    #[serde(rename = "file.change_begun")]
+    FileChangeBegun(Box<FileChangeBegun>),
+    /// What became of a change of a file.
+    #[serde(rename = "file.change_ended")]
+    FileChangeEnded(FileChangeEnded),
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]

@@ -147,6 +147,8 @@ names! {
     RestoreStarted => "checkpoint.restore_started",
     RestoreEnded => "checkpoint.restored",
     RestoreFailed => "checkpoint.restore_failed",
+    FileChangeBegun => "file.change_begun",
+    FileChangeEnded => "file.change_ended",
     MemoryPut => "memory.put",
     MemoryDeleted => "memory.deleted",
     ResourcePut => "resource.put",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, CheckpointId, Epoch, WorkspaceId,
-    workspace::{CheckpointCause, FolderCounts, RestoreCounts},
+    workspace::{CheckpointCause, FileChangeKind, FileChangeOutcome, FolderCounts, RestoreCounts},
 };
 
 /// A folder is known as a workspace.
@@ -71,6 +71,9 @@ pub struct CheckpointCreated {
     pub unsettled: u64,
     /// Whether whoever worked in the folder was suspended meanwhile.
     pub frozen: bool,
+    /// The number of the last change of a file that is in it; 0 if none was made.
+    #[serde(default)]
+    pub write_seq: u64,
 }
 
 /// A state was not kept.
@@ -123,4 +126,41 @@ pub struct RestoreFailed {
     pub reason: String,
     /// Whether the node ended before it was over.
     pub lost: bool,
+}
+
+/// A file of a workspace is to be changed: the intent. Paths are shown so that each name can be written as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileChangeBegun {
+    /// Its number in the workspace, from 1, without gaps.
+    pub write_seq: u64,
+    /// What is done.
+    pub kind: FileChangeKind,
+    /// To what.
+    pub path: String,
+    /// The path that it gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// What was there: `absent`, or BLAKE3 of its bytes; none of what has no bytes or too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// What will be there, the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// How many bytes it will have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The name that something has in the same folder meanwhile.
+    pub aside: String,
+}
+
+/// What became of a change of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileChangeEnded {
+    /// Its number.
+    pub write_seq: u64,
+    /// What became of it.
+    pub outcome: FileChangeOutcome,
+    /// Why it was not made, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }

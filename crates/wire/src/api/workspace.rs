@@ -1,4 +1,6 @@
-//! Workspaces: folders that agents work in, and their checkpoints.
+//! Workspaces: folders that agents work in, their checkpoints and their files.
+
+mod file;
 
 use edgeplane_types::{
     AgentId, CheckpointCause, CheckpointId, CheckpointState, FolderCounts, RestoreCounts, SafeLabel,
@@ -6,6 +8,8 @@ use edgeplane_types::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use file::*;
 
 /// Longest label of a checkpoint, and longest reason, in bytes.
 pub const LABEL_BYTES_MAX: usize = 256;
@@ -88,6 +92,9 @@ pub struct WorkspaceView {
     pub folder: String,
     /// How many states of it are kept.
     pub checkpoints: u64,
+    /// The number of the last change of a file by `workspace/file.*`; 0 if there was none.
+    #[serde(default)]
+    pub write_seq: u64,
     /// The checkpoint that it is being brought back to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restoring: Option<CheckpointId>,
@@ -187,6 +194,9 @@ pub struct CheckpointView {
     /// Whether whoever worked in the folder was suspended while it was made.
     #[serde(default)]
     pub frozen: bool,
+    /// The number of the last change of a file that is in it.
+    #[serde(default)]
+    pub write_seq: u64,
     /// Why nothing is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -43,13 +43,6 @@ later! {
 
     "workspace/binding.attach" Write "Binds a workspace to a run.";
     "workspace/binding.detach" Write "Takes a workspace from a run.";
-    "workspace/file.list" Read "Lists files.";
-    "workspace/file.stat" Read "Shows what a file is.";
-    "workspace/file.read" Read "Reads a file.";
-    "workspace/file.search" Read "Finds text in files.";
-    "workspace/file.write" Write "Writes a file.";
-    "workspace/file.move" Write "Renames a file.";
-    "workspace/file.delete" Write "Removes a file.";
     "workspace/blob.put" Write "Stores bytes by their digest.";
     "workspace/blob.get" Read "Reads bytes by their digest.";
     "workspace/blob.stat" Read "Shows whether bytes are stored.";

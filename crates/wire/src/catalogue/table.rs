@@ -1,4 +1,7 @@
-//! The rows of the catalogue, by profile.
+//! The rows of the catalogue, by profile. Those of workspaces stand in a file of their own.
+
+#[macro_use]
+mod workspaces;
 
 use serde_json::Value;
 
@@ -9,7 +12,7 @@ use crate::{
 };
 use edgeplane_types::ErrorName;
 
-catalogue! {
+with_workspaces! {
     /// Greets the node: versions, and as whom it knows the caller.
     "core/initialize" CoreInitialize(api::core::InitializeParams) -> api::core::InitializeResult,
         Read, Anyone, Nothing, Safe, [Unsupported], "0.1";
@@ -542,36 +545,7 @@ catalogue! {
     /// Decides about a call that waits for leave.
     "capability/permission.resolve" PermissionResolve(api::capability::ResolvePermissionParams) -> api::capability::InvocationView,
         Write, Operator, Approve, Same, [NotFound, InvalidState, Conflict, StorageFull], "0.6";
-    /// Makes a folder known as a workspace; one that is known stays as it is.
-    "workspace/create" WorkspaceCreate(api::workspace::WorkspaceCreateParams) -> api::workspace::WorkspaceView,
-        Write, Anyone, Supervise, Same, [NotFound, PermissionDenied, InvalidParams, InvalidState, StorageFull], "0.6";
-    /// Shows a workspace.
-    "workspace/get" WorkspaceGet(api::workspace::WorkspaceParams) -> api::workspace::WorkspaceView,
-        Read, Anyone, Read, Safe, [NotFound], "0.6";
-    /// Lists workspaces.
-    "workspace/list" WorkspaceList(api::workspace::WorkspaceListParams) -> api::workspace::WorkspaceListResult,
-        Read, Anyone, Read, Safe, [NotFound, InvalidParams], "0.6";
-    /// Ends a workspace and its checkpoints; its folder stays as it is.
-    "workspace/delete" WorkspaceDelete(api::workspace::WorkspaceDeleteParams) -> api::workspace::WorkspaceView,
-        Write, Operator, Supervise, Again, [NotFound, InvalidParams, Locked, StorageFull], "0.6";
-    /// Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
-    "workspace/checkpoint.create" CheckpointCreate(api::workspace::CheckpointCreateParams) -> api::workspace::CheckpointView,
-        Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Locked, StorageFull], "0.6";
-    /// Shows a checkpoint, and what is not in it.
-    "workspace/checkpoint.get" CheckpointGet(api::workspace::CheckpointParams) -> api::workspace::CheckpointDetail,
-        Read, Anyone, Read, Safe, [NotFound], "0.6";
-    /// Lists checkpoints, newest first.
-    "workspace/checkpoint.list" CheckpointList(api::workspace::CheckpointListParams) -> api::workspace::CheckpointListResult,
-        Read, Anyone, Read, Safe, [NotFound, InvalidParams], "0.6";
-    /// Tells what differs between two checkpoints.
-    "workspace/checkpoint.diff" CheckpointDiff(api::workspace::CheckpointDiffParams) -> api::workspace::CheckpointDiffResult,
-        Read, Anyone, Read, Safe, [NotFound, InvalidState], "0.6";
-    /// Brings a workspace back to a checkpoint of it; what was there is kept first.
-    "workspace/checkpoint.restore" CheckpointRestore(api::workspace::CheckpointRestoreParams) -> api::workspace::CheckpointRestoreResult,
-        Write, Anyone, Supervise, Again, [NotFound, InvalidState, Locked, StorageFull], "0.6";
-    /// Ends a checkpoint; what nobody else needs of it is removed.
-    "workspace/checkpoint.delete" CheckpointDelete(api::workspace::CheckpointDeleteParams) -> api::workspace::CheckpointView,
-        Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Locked, StorageFull], "0.6";
+
     /// Shows a request and what came of it as spans, read from the record.
     "observe/trace.get" TraceGet(api::trace::TraceParams) -> api::trace::Waterfall,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";

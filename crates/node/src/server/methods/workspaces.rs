@@ -3,6 +3,7 @@
 //! What is done to files goes through [`crate::workspaces`]; what is shown is read from the record, and from the store
 //! of checkpoints where it says what differs.
 
+pub(in crate::server) mod files;
 mod view;
 
 use edgeplane_store::{CheckpointFilter, CheckpointRow, WorkspaceRow};
@@ -167,7 +168,7 @@ pub(in crate::server) async fn delete(
 ) -> Result<WorkspaceView, RpcError> {
     let reason = params.reason.as_deref().map(|reason| checked_reason(Some(reason), "")).transpose()?;
     let row = seen(session, params.workspace_id)?;
-    let _busy = workspaces::take(&session.shared, row.id)?;
+    let _busy = workspaces::take(&session.shared, row.id).await?;
     let fact = Fact::WorkspaceDeleted(WorkspaceDeleted { workspace_id: row.id, reason });
     add(session, row.id, fact).await?;
     workspaces::collect(&session.shared);
@@ -189,7 +190,9 @@ pub(in crate::server) async fn keep(
     }
     let label = params.label.as_deref().map(admission::shown_name);
     let row = meant(session, (params.workspace_id, params.agent.as_deref())).await?;
-    let busy = workspaces::take(&session.shared, row.id)?;
+    let busy = workspaces::take(&session.shared, row.id).await?;
+    // Which changes of files are in it is known only now that none is made any more.
+    let row = seen(session, row.id)?;
     let rules = Rules { keep_ignored: params.ignored, keep_git: params.git };
     let wanted = Wanted { row, label, rules };
     let id = workspaces::create(&session.shared, wanted, busy, origin(session)).await?;
@@ -259,7 +262,8 @@ pub(in crate::server) async fn restore(
     params: CheckpointRestoreParams,
 ) -> Result<CheckpointRestoreResult, RpcError> {
     let (_, row, digest) = kept(session, params.checkpoint_id)?;
-    let busy = workspaces::take(&session.shared, row.id)?;
+    let busy = workspaces::take(&session.shared, row.id).await?;
+    let row = seen(session, row.id)?;
     let users = workspaces::users(&session.shared, &row.folder).await;
     let at_work = users.iter().find(|user| user.summary.borrow().phase != edgeplane_types::Phase::Frozen);
     if let Some(user) = at_work.filter(|_| !params.force) {
@@ -291,7 +295,7 @@ pub(in crate::server) async fn forget(
 ) -> Result<CheckpointView, RpcError> {
     let reason = params.reason.as_deref().map(|reason| checked_reason(Some(reason), "")).transpose()?;
     let (row, of, _digest) = kept(session, params.checkpoint_id)?;
-    let _busy = workspaces::take(&session.shared, of.id)?;
+    let _busy = workspaces::take(&session.shared, of.id).await?;
     let checkpoint_id = row.started.checkpoint_id;
     add(session, of.id, Fact::CheckpointDeleted(CheckpointDeleted { checkpoint_id, reason })).await?;
     workspaces::collect(&session.shared);

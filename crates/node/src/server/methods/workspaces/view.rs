@@ -1,6 +1,6 @@
 //! Workspaces, checkpoints and what differs, as they are shown.
 
-use std::{fmt::Write as _, os::unix::ffi::OsStrExt as _, path::Path};
+use std::{os::unix::ffi::OsStrExt as _, path::Path};
 
 use edgeplane_store::{CheckpointRow, WorkspaceRow};
 use edgeplane_wire::api::workspace::{
@@ -18,6 +18,7 @@ pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> Workspace
         agent_id: row.agent,
         folder: row.folder,
         checkpoints: row.checkpoints,
+        write_seq: row.write_seq,
         restoring: row.restoring,
         created_at: row.created_at,
     }
@@ -37,6 +38,7 @@ pub(super) fn shown_checkpoint(row: CheckpointRow) -> CheckpointView {
         left_out: created.as_ref().map_or(0, |created| created.left_out),
         unsettled: created.as_ref().map_or(0, |created| created.unsettled),
         frozen: created.as_ref().is_some_and(|created| created.frozen),
+        write_seq: created.as_ref().map_or(0, |created| created.write_seq),
         reason: row.failed.map(|failed| failed.reason),
         by: row.by.name().clone(),
         started_at: row.started_at,
@@ -46,26 +48,7 @@ pub(super) fn shown_checkpoint(row: CheckpointRow) -> CheckpointView {
 
 /// A path as text: what is no text, and what would act on a terminal, is shown by its bytes.
 pub(super) fn shown_path(path: &Path) -> String {
-    let mut text = String::new();
-    let escape = |text: &mut String, bytes: &[u8]| {
-        for byte in bytes {
-            // A text grows without failing.
-            write!(text, "\\x{byte:02x}").unwrap_or_default();
-        }
-    };
-    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
-        for letter in chunk.valid().chars() {
-            match letter {
-                '\\' => escape(&mut text, b"\\"),
-                letter if letter.is_control() => {
-                    escape(&mut text, letter.encode_utf8(&mut [0; 4]).as_bytes());
-                }
-                letter => text.push(letter),
-            }
-        }
-        escape(&mut text, chunk.invalid());
-    }
-    if text.is_empty() { ".".to_owned() } else { text }
+    edgeplane_workspace::shown(path.as_os_str().as_bytes())
 }
 
 pub(super) fn left_out(checkpoint: &Checkpoint) -> Vec<LeftOutView> {
@@ -100,20 +83,5 @@ pub(super) fn change(change: &Change) -> ChangeView {
         change: kind,
         before: before.map(thing),
         after: after.map(thing),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::Path};
-
-    use super::shown_path;
-
-    #[test]
-    fn a_path_is_shown_so_that_nothing_in_it_acts() {
-        let shown = |bytes: &[u8]| shown_path(Path::new(OsStr::from_bytes(bytes)));
-        assert_eq!(shown(b"a/\xc3\xa4"), "a/\u{e4}");
-        assert_eq!(shown(b"a\x1b[2J\xff\\"), "a\\x1b[2J\\xff\\x5c");
-        assert_eq!(shown(b""), ".");
     }
 }
