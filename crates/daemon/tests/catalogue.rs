@@ -22,6 +22,8 @@ mod files;
 mod full_disk;
 #[path = "catalogue/jobs.rs"]
 mod jobs;
+#[path = "catalogue/locks.rs"]
+mod locks;
 #[path = "catalogue/machine.rs"]
 mod machine;
 #[path = "catalogue/memory.rs"]
@@ -319,6 +321,7 @@ fn all() -> Vec<Case> {
         capabilities::cases(),
         workspaces::cases(),
         files::cases(),
+        locks::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -487,4 +490,10 @@ fn workspaces_do_what_their_rows_say() {
 #[test]
 fn files_do_what_their_rows_say() {
     check_all(&files::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn locks_do_what_their_rows_say() {
+    check_all(&locks::cases());
 }

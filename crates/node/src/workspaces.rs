@@ -5,6 +5,7 @@
 
 mod checkpoint;
 mod files;
+mod locks;
 mod restore;
 mod suspend;
 
@@ -31,6 +32,7 @@ use crate::{
 
 pub(crate) use checkpoint::{Wanted, create};
 pub(crate) use files::{Changed, Changing, What, change, not_done};
+pub(crate) use locks::{WantedLock, acquire, held, permits, release};
 pub(crate) use restore::{Restoring, restore};
 pub(crate) use suspend::users;
 
@@ -42,6 +44,8 @@ pub(crate) struct Workspaces {
     busy: Mutex<HashSet<WorkspaceId>>,
     /// Whose turn it is to change files of a workspace; the others come in the order in which they asked.
     turns: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
+    /// Those who wait for locks.
+    waiters: locks::Waiters,
 }
 
 /// The right to do something with a workspace; given back on drop.
@@ -54,12 +58,13 @@ pub(crate) struct Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         self.shared.workspaces.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.shared.workspaces.waiters.look_again();
     }
 }
 
 impl Workspaces {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, busy: Mutex::default(), turns: Mutex::default() }
+        Self { store, busy: Mutex::default(), turns: Mutex::default(), waiters: locks::Waiters::default() }
     }
 }
 
@@ -69,8 +74,12 @@ pub(crate) async fn turn(
     id: WorkspaceId,
 ) -> Result<tokio::sync::OwnedMutexGuard<()>, RpcError> {
     let turn = queue(shared, id).lock_owned().await;
-    let busy = shared.workspaces.busy.lock().unwrap_or_else(PoisonError::into_inner);
-    if busy.contains(&id) { Err(taken(id)) } else { Ok(turn) }
+    if is_busy(shared, id) { Err(taken(id)) } else { Ok(turn) }
+}
+
+/// Whether something is being done with all of a workspace.
+fn is_busy(shared: &Shared, id: WorkspaceId) -> bool {
+    shared.workspaces.busy.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
 }
 
 fn queue(shared: &Shared, id: WorkspaceId) -> Arc<tokio::sync::Mutex<()>> {

@@ -95,7 +95,7 @@ impl Meters {
             Segment::QueueWait => self.queue.record(took, &labels),
             Segment::ApprovalWait | Segment::ConnectorPermission => self.actions.record(took, &labels),
             Segment::RuntimeDelay => self.recovery.record(took, &labels),
-            Segment::Request | Segment::Delivery => {}
+            Segment::Request | Segment::Delivery | Segment::WorkspaceLock => {}
         }
     }
 

@@ -80,6 +80,7 @@ fn segment(segment: Segment) -> &'static str {
         Segment::Tool => "tool",
         Segment::ApprovalWait => "approval_wait",
         Segment::ConnectorPermission => "connector_permission",
+        Segment::WorkspaceLock => "workspace_lock",
     }
 }
 

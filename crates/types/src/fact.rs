@@ -9,6 +9,7 @@ mod command;
 mod conversation;
 mod job;
 mod kind;
+mod lock;
 mod names;
 mod resource;
 mod stream;
@@ -33,6 +34,7 @@ pub use conversation::{
 };
 pub use job::{JobCreated, JobItemReported};
 pub use kind::Fact;
+pub use lock::{LockAcquired, LockRefused, LockReleased, LockWaiting};
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
 pub use subagent::{SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned};

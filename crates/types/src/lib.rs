@@ -55,5 +55,5 @@ pub use work::{
     EdgeKind, JobItemState, JobReport, JobState, RunLimit, RunLimits, RunState, TaskState, Visibility,
 };
 pub use workspace::{
-    CheckpointCause, CheckpointState, FileChangeKind, FileChangeOutcome, FolderCounts, RestoreCounts,
+    CheckpointCause, CheckpointState, FileChangeKind, FileChangeOutcome, FolderCounts, LockEnd, RestoreCounts,
 };

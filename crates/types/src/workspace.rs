@@ -55,6 +55,20 @@ words! {
     }
 }
 
+words! {
+    /// Why a lock ended.
+    LockEnd {
+        /// Its holder gave it back.
+        Released => "released",
+        /// An operator took it.
+        Taken => "taken",
+        /// Its time was over.
+        Expired => "expired",
+        /// The epoch that held it was over.
+        EpochEnded => "epoch_ended",
+    }
+}
+
 /// What there is in a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FolderCounts {

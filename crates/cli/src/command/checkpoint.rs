@@ -158,6 +158,9 @@ struct RestoreArgs {
     /// Do it even if an agent is at work in the folder
     #[arg(long)]
     force: bool,
+    /// The token of a lock in the workspace
+    #[arg(long, value_name = "TOKEN")]
+    lock: Option<u64>,
     /// Keep and touch what git ignores, too
     #[arg(long)]
     ignored: bool,
@@ -216,6 +219,7 @@ pub(crate) fn run(args: &CheckpointArgs, context: &mut Context) -> anyhow::Resul
             let params = CheckpointRestoreParams {
                 checkpoint_id: args.checkpoint,
                 force: args.force,
+                lock: args.lock,
                 ignored: args.ignored,
                 git: args.git,
             };

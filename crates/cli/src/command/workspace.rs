@@ -1,6 +1,7 @@
 //! `edgeplane workspace`: the folders that agents work in, and what is in them.
 
 mod file;
+mod lock;
 
 use clap::{Args, Subcommand};
 use edgeplane_types::WorkspaceId;
@@ -47,6 +48,9 @@ enum WorkspaceCommand {
     Write(file::WriteArgs),
     Move(file::MoveArgs),
     Remove(file::RemoveArgs),
+    Lock(lock::LockArgs),
+    Unlock(lock::UnlockArgs),
+    Locks(lock::LocksArgs),
 }
 
 /// Make a folder known as a workspace
@@ -144,6 +148,9 @@ pub(crate) fn run(args: &WorkspaceArgs, context: &mut Context) -> anyhow::Result
         WorkspaceCommand::Write(args) => file::write(args, context)?,
         WorkspaceCommand::Move(args) => file::rename(args, context)?,
         WorkspaceCommand::Remove(args) => file::remove(args, context)?,
+        WorkspaceCommand::Lock(args) => lock::lock(args, context)?,
+        WorkspaceCommand::Unlock(args) => lock::unlock(args, context)?,
+        WorkspaceCommand::Locks(args) => lock::locks(args, context)?,
     }
     Ok(Outcome::Done)
 }

@@ -1,5 +1,6 @@
 //! Files of workspaces.
 
+use edgeplane_testkit::peers::with;
 use serde_json::{Value, json};
 
 use super::{
@@ -19,13 +20,6 @@ fn of(world: &World, more: &Value) -> Value {
 /// The version of nothing that there is.
 fn other_version() -> Value {
     json!({ "if_version": "ab".repeat(32) })
-}
-
-fn with(mut params: Value, more: &Value) -> Value {
-    for (key, value) in more.as_object().unwrap() {
-        params[key] = value.clone();
-    }
-    params
 }
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -95,6 +89,7 @@ fn changing() -> Vec<Case> {
                 fails!(VersionConflict, "workspace/file.write", |w| {
                     of(w, &json!({ "content": "y", "if_version": "absent" }))
                 }),
+                fails!(Fenced, "workspace/file.write", |w| of(w, &json!({ "content": "y", "lock": 9 }))),
                 fails!(TooLarge, "workspace/file.write", |w| {
                     of(w, &json!({ "content": "x".repeat((8 << 20) + 1) }))
                 }),
@@ -107,6 +102,7 @@ fn changing() -> Vec<Case> {
                 fails!(NotFound, "workspace/file.move", |w| of(w, &json!({ "path": "none", "to": "b" }))),
                 fails!(InvalidParams, "workspace/file.move", |w| of(w, &json!({ "to": "../b" }))),
                 fails!(InvalidState, "workspace/file.move", |w| of(w, &json!({ "path": ".", "to": "b" }))),
+                fails!(Fenced, "workspace/file.move", |w| of(w, &json!({ "to": "b", "lock": 9 }))),
                 fails!(Conflict, "workspace/file.move", |w| of(w, &json!({ "to": "file" }))),
                 fails!(VersionConflict, "workspace/file.move", |w| {
                     with(of(w, &json!({ "to": "b" })), &other_version())
@@ -120,6 +116,7 @@ fn changing() -> Vec<Case> {
                 fails!(NotFound, "workspace/file.delete", |w| of(w, &json!({ "path": "none" }))),
                 fails!(InvalidParams, "workspace/file.delete", |w| of(w, &json!({ "if_version": "x" }))),
                 fails!(InvalidState, "workspace/file.delete", |w| of(w, &json!({ "path": "." }))),
+                fails!(Fenced, "workspace/file.delete", |w| of(w, &json!({ "lock": 9 }))),
                 fails!(VersionConflict, "workspace/file.delete", |w| of(w, &other_version())),
             ],
         ),

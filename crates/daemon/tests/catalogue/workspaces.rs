@@ -142,6 +142,11 @@ fn keeping() -> Vec<Case> {
             vec![
                 fails!(NotFound, "workspace/checkpoint.restore", |_w| no_checkpoint()),
                 fails!(InvalidState, "workspace/checkpoint.restore", |w| deleted(w)),
+                fails!(Fenced, "workspace/checkpoint.restore", |w| {
+                    let mut params = checkpoint(w);
+                    params["lock"] = json!(9);
+                    params
+                }),
             ],
         ),
         case(

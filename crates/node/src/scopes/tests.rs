@@ -157,6 +157,9 @@ fn workspaces() -> Vec<Row> {
         (json!({ "path": "a", "content": "x" }), "supervise", &["workspace/file.write"]),
         (json!({ "path": "a", "to": "b" }), "supervise", &["workspace/file.move"]),
         (json!({ "path": "a" }), "supervise", &["workspace/file.delete"]),
+        (json!({ "paths": ["a"] }), "supervise", &["workspace/lock.acquire"]),
+        (json!({ "token": 1 }), "supervise", &["workspace/lock.release"]),
+        (json!({}), "read", &["workspace/lock.list"]),
     ]
 }
 

@@ -299,6 +299,9 @@ async fn call_about_workspaces(session: &Session, request: Request) -> Result<Bo
         Request::FileWrite(params) => raw(methods::workspaces::files::write(session, params).await?),
         Request::FileMove(params) => raw(methods::workspaces::files::rename(session, params).await?),
         Request::FileDelete(params) => raw(methods::workspaces::files::delete(session, params).await?),
+        Request::LockAcquire(params) => raw(methods::workspaces::locks::acquire(session, params).await?),
+        Request::LockRelease(params) => raw(methods::workspaces::locks::release(session, params).await?),
+        Request::LockList(params) => raw(methods::workspaces::locks::list(session, params).await?),
         other => call_about_traces(session, other).await,
     }
 }

@@ -19,6 +19,7 @@ use super::{
 };
 
 mod calls;
+mod lock;
 mod turn;
 mod wait;
 
@@ -62,6 +63,7 @@ impl Drawing<'_> {
         if let Some(known) = self.spans.iter_mut().find(|span| span.span_id == id) {
             known.end = known.end.max(Some(change.event.ts));
             known.events.push(change.pos);
+            self.lock(change, id);
             return;
         }
         let of = match change.event.stream {
@@ -71,6 +73,7 @@ impl Drawing<'_> {
         let span = of_request(trace, change.event.ts, change.pos);
         let owner = Owner { kind: OwnerKind::Node, name: "node".to_owned(), of };
         self.spans.push(Span { end: Some(change.event.ts), owner, ..span });
+        self.lock(change, id);
     }
 
     /// Who asked, and for what.
@@ -262,6 +265,7 @@ fn rank(segment: Segment) -> u8 {
         Segment::Tool => 5,
         Segment::ApprovalWait => 6,
         Segment::ConnectorPermission => 7,
+        Segment::WorkspaceLock => 8,
     }
 }
 

@@ -85,7 +85,7 @@ fn decide(
     let chosen = candidates
         .into_iter()
         .max_by_key(|found| (found.is_open, found.ms, std::cmp::Reverse(found.verdict)))
-        .or_else(|| refused_call(&waterfall.spans));
+        .or_else(|| refused(&waterfall.spans));
     match chosen {
         Some(found) => {
             let reason = in_words(&found);
@@ -110,6 +110,7 @@ fn candidates<'a>(spans: &'a [Span], times: &HashMap<SpanId, u64>) -> Vec<Candid
         (TraceVerdict::QueueWait, "waited-in-the-queue", &[Segment::QueueWait, Segment::Delivery][..]),
         (TraceVerdict::RuntimeDelay, "waited-for-the-program", &[Segment::RuntimeDelay][..]),
         (TraceVerdict::ConnectorPermission, "waited-for-leave-to-call", &[Segment::ConnectorPermission][..]),
+        (TraceVerdict::WorkspaceLock, "waited-for-a-lock", &[Segment::WorkspaceLock][..]),
     ];
     let mut found = Vec::new();
     for (verdict, rule, segments) in waits {
@@ -136,13 +137,15 @@ fn candidates<'a>(spans: &'a [Span], times: &HashMap<SpanId, u64>) -> Vec<Candid
     found
 }
 
-/// Calls that were refused. They take no time, so they count where nothing else does.
-fn refused_call(spans: &[Span]) -> Option<Candidate<'_>> {
-    let is_refused =
-        |span: &&Span| span.segment == Segment::ConnectorPermission && span.status == SpanStatus::Error;
-    let spans: Vec<&Span> = spans.iter().filter(is_refused).collect();
-    let verdict = TraceVerdict::ConnectorPermission;
-    (!spans.is_empty()).then_some(Candidate { verdict, ms: 0, rule: CALL_REFUSED, spans, is_open: false })
+/// What was refused. It takes no time, so it counts where nothing else does.
+fn refused(spans: &[Span]) -> Option<Candidate<'_>> {
+    let of = |segment: Segment, verdict: TraceVerdict, rule: &'static str| {
+        let is_refused = |span: &&Span| span.segment == segment && span.status == SpanStatus::Error;
+        let spans: Vec<&Span> = spans.iter().filter(is_refused).collect();
+        (!spans.is_empty()).then_some(Candidate { verdict, ms: 0, rule, spans, is_open: false })
+    };
+    of(Segment::ConnectorPermission, TraceVerdict::ConnectorPermission, CALL_REFUSED)
+        .or_else(|| of(Segment::WorkspaceLock, TraceVerdict::WorkspaceLock, "refused-by-a-lock"))
 }
 
 fn candidate<'a>(
@@ -178,7 +181,8 @@ fn in_words(found: &Candidate<'_>) -> String {
             format!("a call was refused: {names}: {why}")
         }
         TraceVerdict::ConnectorPermission => format!("{ms} ms {tense} for leave to call: {names}"),
-        TraceVerdict::ReplayGap | TraceVerdict::WorkspaceLock | TraceVerdict::Healthy => names,
+        TraceVerdict::WorkspaceLock => format!("{ms} ms {tense} for whoever has a lock: {names}"),
+        TraceVerdict::ReplayGap | TraceVerdict::Healthy => names,
     }
 }
 

@@ -16,7 +16,7 @@ use edgeplane_workspace::{
     Before, FileError, FileKind, Files, Folders, InnerPath, Outcome, Version, fresh_name,
 };
 
-use super::{blocking, commit, turn};
+use super::{blocking, commit, permits, turn};
 use crate::{
     record::{Draft, Origin, chain},
     shared::Shared,
@@ -38,6 +38,8 @@ pub(crate) struct Changing {
     pub(crate) what: What,
     /// What the file must hold.
     pub(crate) if_version: Option<Version>,
+    /// The token of the caller's lock.
+    pub(crate) lock: Option<u64>,
 }
 
 /// A change that was made.
@@ -68,6 +70,11 @@ fn perform(shared: &Shared, wanted: &Changing, origin: &Origin) -> Result<Change
         // The end of the last change could not be recorded, as on a full disk.
         settle(shared, &row, &Origin::node("workspaces"))?;
     }
+    let both = match &wanted.what {
+        What::Move { to, .. } => vec![wanted.path.clone(), to.clone()],
+        What::Write { .. } | What::Delete => vec![wanted.path.clone()],
+    };
+    permits(shared, row.id, (&both, wanted.lock), origin)?;
     let files = Files::open(Path::new(&row.folder)).map_err(|error| not_done(&error))?;
     let before = files.before(&wanted.path).map_err(|error| not_done(&error))?;
     check(&wanted.path, &before, wanted)?;

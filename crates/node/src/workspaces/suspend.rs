@@ -11,26 +11,30 @@ use crate::{
     shared::Shared,
 };
 
+/// Whether an agent may have a live process in this phase.
+pub(super) fn may_work(phase: Phase) -> bool {
+    match phase {
+        Phase::Starting
+        | Phase::Running
+        | Phase::Frozen
+        | Phase::Stopping
+        | Phase::Unobservable
+        | Phase::Quarantined => true,
+        Phase::Declared
+        | Phase::Backoff
+        | Phase::Stopped
+        | Phase::Failed
+        | Phase::Hibernated
+        | Phase::Retired => false,
+    }
+}
+
 /// The agents with a program that may be at work in a folder, or in one that has a part of it.
 pub(crate) async fn users(shared: &Arc<Shared>, folder: &str) -> Vec<AgentHandle> {
     let mut found = Vec::new();
     for handle in shared.agents() {
         let phase = handle.summary.borrow().phase;
-        let may_work = match phase {
-            Phase::Starting
-            | Phase::Running
-            | Phase::Frozen
-            | Phase::Stopping
-            | Phase::Unobservable
-            | Phase::Quarantined => true,
-            Phase::Declared
-            | Phase::Backoff
-            | Phase::Stopped
-            | Phase::Failed
-            | Phase::Hibernated
-            | Phase::Retired => false,
-        };
-        if !may_work {
+        if !may_work(phase) {
             continue;
         }
         let Ok((manifest, _generation)) = handle.ask(Command::Manifest).await else { continue };

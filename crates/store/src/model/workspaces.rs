@@ -20,6 +20,7 @@ pub(super) const DEFINITION: Definition = Definition {
             restoring BLOB,
             write_seq INTEGER NOT NULL DEFAULT 0,
             changing_pos INTEGER,
+            last_token INTEGER NOT NULL DEFAULT 0,
             deleted_pos INTEGER
         ) STRICT;
         CREATE INDEX workspace_of_agent ON workspace (agent, pos) WHERE agent IS NOT NULL;
@@ -35,8 +36,17 @@ pub(super) const DEFINITION: Definition = Definition {
         ) STRICT;
         CREATE INDEX checkpoint_of_workspace ON checkpoint (workspace, pos);
         CREATE INDEX checkpoint_open ON checkpoint (pos) WHERE state = 'started';
-        CREATE INDEX checkpoint_kept ON checkpoint (digest) WHERE state = 'created';",
-    tables: &[("workspace", "pos"), ("checkpoint", "pos")],
+        CREATE INDEX checkpoint_kept ON checkpoint (digest) WHERE state = 'created';
+        CREATE TABLE workspace_lock (
+            pos INTEGER PRIMARY KEY,
+            workspace BLOB NOT NULL,
+            token INTEGER NOT NULL,
+            acquired_pos INTEGER NOT NULL,
+            ended_pos INTEGER,
+            UNIQUE (workspace, token)
+        ) STRICT;
+        CREATE INDEX workspace_lock_open ON workspace_lock (workspace, token) WHERE ended_pos IS NULL;",
+    tables: &[("workspace", "pos"), ("checkpoint", "pos"), ("workspace_lock", "pos")],
     fold,
 };
 
@@ -56,6 +66,8 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::RestoreFailed(failed) => restored(step, failed.checkpoint_id),
         Fact::FileChangeBegun(begun) => begin_change(step, begun),
         Fact::FileChangeEnded(ended) => end_change(step, ended.write_seq),
+        Fact::LockAcquired(acquired) => lock(step, acquired.token),
+        Fact::LockReleased(released) => unlock(step, released.token),
         _ => Ok(()),
     }
 }
@@ -92,6 +104,10 @@ fn delete(step: &Step<'_>) -> Result<(), FoldError> {
     step.run(
         "UPDATE checkpoint SET state = 'deleted' WHERE workspace = ?1 AND state = 'created'",
         params![id.as_bytes()],
+    )?;
+    step.run(
+        "UPDATE workspace_lock SET ended_pos = ?2 WHERE workspace = ?1 AND ended_pos IS NULL",
+        params![id.as_bytes(), int(step.pos)],
     )?;
     Ok(())
 }
@@ -173,6 +189,38 @@ fn end_change(step: &Step<'_>, write_seq: u64) -> Result<(), FoldError> {
         "UPDATE workspace SET changing_pos = NULL
          WHERE id = ?1 AND changing_pos IS NOT NULL AND write_seq = ?2",
         params![id.as_bytes(), int(write_seq)],
+    )
+}
+
+/// A new lock has the next token; one that is there may be had for longer.
+fn lock(step: &Step<'_>, token: u64) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    let longer = step.run(
+        "UPDATE workspace_lock SET acquired_pos = ?3
+         WHERE workspace = ?1 AND token = ?2 AND ended_pos IS NULL",
+        params![id.as_bytes(), int(token), int(step.pos)],
+    )?;
+    if longer > 0 {
+        return Ok(());
+    }
+    change(
+        step,
+        "UPDATE workspace SET last_token = ?2 WHERE id = ?1 AND deleted_pos IS NULL AND last_token = ?2 - 1",
+        params![id.as_bytes(), int(token)],
+    )?;
+    step.run(
+        "INSERT INTO workspace_lock (pos, workspace, token, acquired_pos) VALUES (?1, ?2, ?3, ?1)",
+        params![int(step.pos), id.as_bytes(), int(token)],
+    )?;
+    Ok(())
+}
+
+fn unlock(step: &Step<'_>, token: u64) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace_lock SET ended_pos = ?3 WHERE workspace = ?1 AND token = ?2 AND ended_pos IS NULL",
+        params![id.as_bytes(), int(token), int(step.pos)],
     )
 }
 

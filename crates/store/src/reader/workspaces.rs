@@ -5,13 +5,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
 use crate::{
-    row::{CheckpointRow, WorkspaceRow},
+    row::{CheckpointRow, LockRow, WorkspaceRow},
     sqlite::{int, uint, word},
 };
 
 const WORKSPACES: &str = "SELECT pos, id, agent, folder, restoring,
     (SELECT count(*) FROM checkpoint WHERE workspace = workspace.id AND state = 'created'),
-    write_seq, changing_pos
+    write_seq, changing_pos, last_token
     FROM workspace WHERE deleted_pos IS NULL";
 
 const CHECKPOINTS: &str = "SELECT pos, workspace, state, ended_pos FROM checkpoint";
@@ -41,6 +41,7 @@ fn workspace(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<WorkspaceRow>
         restoring: row.get::<_, Option<[u8; 16]>>(4)?.map(CheckpointId::from_bytes),
         checkpoints: uint(row, 5)?,
         write_seq: uint(row, 6)?,
+        last_token: uint(row, 8)?,
         changing,
         created_at: event_at(conn, pos)?.ts,
     })
@@ -70,7 +71,43 @@ fn checkpoint(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<CheckpointRo
     Ok(found)
 }
 
+fn lock(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<LockRow> {
+    let event = event_at(conn, row.get(0)?)?;
+    let Fact::LockAcquired(acquired) = event.fact else { return Err(misplaced(&event.fact)) };
+    let ended = row.get::<_, Option<i64>>(1)?;
+    Ok(LockRow { acquired, by: event.actor, acquired_at: event.ts, is_open: ended.is_none() })
+}
+
 impl Reader {
+    /// The locks of a workspace of which no end is recorded, by their tokens.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_locks(&self, id: &WorkspaceId) -> Result<Vec<LockRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT acquired_pos, ended_pos FROM workspace_lock
+                 WHERE workspace = ?1 AND ended_pos IS NULL ORDER BY token",
+            )?
+            .query_map([id.as_bytes()], |row| lock(conn, row))?
+            .collect()
+        })
+    }
+
+    /// A lock of a workspace, ended or not.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn lock(&self, id: &WorkspaceId, token: u64) -> Result<Option<LockRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT acquired_pos, ended_pos FROM workspace_lock WHERE workspace = ?1 AND token = ?2",
+            )?
+            .query_row(params![id.as_bytes(), int(token)], |row| lock(conn, row))
+            .optional()
+        })
+    }
+
     /// A workspace that is known.
     ///
     /// # Errors

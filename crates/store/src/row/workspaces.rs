@@ -2,7 +2,7 @@
 
 use edgeplane_types::{
     AgentId, CheckpointId, CheckpointState, Timestamp, WorkspaceId,
-    fact::{Actor, CheckpointCreated, CheckpointFailed, CheckpointStarted, FileChangeBegun},
+    fact::{Actor, CheckpointCreated, CheckpointFailed, CheckpointStarted, FileChangeBegun, LockAcquired},
 };
 
 /// A workspace.
@@ -24,8 +24,23 @@ pub struct WorkspaceRow {
     pub write_seq: u64,
     /// That change, while nothing is recorded of its end.
     pub changing: Option<FileChangeBegun>,
+    /// The token of its last lock.
+    pub last_token: u64,
     /// When it became known.
     pub created_at: Timestamp,
+}
+
+/// A lock on paths of a workspace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LockRow {
+    /// What it is.
+    pub acquired: LockAcquired,
+    /// Who holds it.
+    pub by: Actor,
+    /// Since when, or since when for longer.
+    pub acquired_at: Timestamp,
+    /// Whether no end of it is recorded; it may be over by its time all the same.
+    pub is_open: bool,
 }
 
 /// A checkpoint.

@@ -3,10 +3,11 @@
 use edgeplane_store::{AppendError, CheckpointFilter, Model};
 use edgeplane_types::{
     CheckpointCause, CheckpointId, CheckpointState, Fact, FileChangeKind, FileChangeOutcome, FolderCounts,
-    RestoreCounts, StreamName, WorkspaceId,
+    LockEnd, RestoreCounts, StreamName, Timestamp, WorkspaceId,
     fact::{
         CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, FileChangeBegun,
-        FileChangeEnded, RestoreEnded, RestoreStarted, WorkspaceCreated, WorkspaceDeleted,
+        FileChangeEnded, LockAcquired, LockReleased, RestoreEnded, RestoreStarted, WorkspaceCreated,
+        WorkspaceDeleted,
     },
 };
 
@@ -146,6 +147,43 @@ fn changes_of_files_are_numbered_without_gaps_and_one_at_a_time() {
     let row = reader.workspace(&id(1)).unwrap().unwrap();
     assert_eq!((row.write_seq, row.changing), (2, None));
     assert!(reader.open_changes().unwrap().is_empty());
+    let before = reader.model_digest(Model::Workspaces).unwrap();
+    store.rebuild(Model::Workspaces).unwrap();
+    assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);
+}
+
+fn acquired(token: u64) -> Fact {
+    Fact::LockAcquired(LockAcquired {
+        token,
+        paths: vec!["a".to_owned()],
+        shared: false,
+        epoch: None,
+        expires_at: Timestamp::from_micros(1),
+    })
+}
+
+fn released(token: u64) -> Fact {
+    Fact::LockReleased(LockReleased { token, reason: LockEnd::Released })
+}
+
+/// Proves WSP-027.
+#[test]
+fn tokens_of_locks_only_grow() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let one = StreamName::Workspace(id(1));
+    let append = |facts: Vec<Fact>| store.append(maker.batch(one, facts));
+    append(vec![created(1, "/a"), acquired(1), acquired(2), acquired(1), released(1)]).unwrap();
+    for wrong in [acquired(1), acquired(4), released(1), released(3)] {
+        assert!(matches!(append(vec![wrong.clone()]), Err(AppendError::Refused { .. })), "{wrong:?}");
+    }
+    let reader = store.reader();
+    let open: Vec<u64> = reader.open_locks(&id(1)).unwrap().iter().map(|row| row.acquired.token).collect();
+    assert_eq!((open, reader.workspace(&id(1)).unwrap().unwrap().last_token), (vec![2], 2));
+    assert!(!reader.lock(&id(1), 1).unwrap().unwrap().is_open && reader.lock(&id(1), 3).unwrap().is_none());
+    let end = WorkspaceDeleted { workspace_id: id(1), reason: None };
+    append(vec![Fact::WorkspaceDeleted(end)]).unwrap();
+    assert!(reader.open_locks(&id(1)).unwrap().is_empty());
     let before = reader.model_digest(Model::Workspaces).unwrap();
     store.rebuild(Model::Workspaces).unwrap();
     assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
     CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
-    FileChangeBegun, FileChangeEnded, HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated,
-    WorkspaceDeleted,
+    FileChangeBegun, FileChangeEnded, HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, LockAcquired, LockRefused, LockReleased, LockWaiting, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
@@ -564,6 +563,18 @@ pub enum Fact {
     /// What became of a change of a file.
     #[serde(rename = "file.change_ended")]
     FileChangeEnded(FileChangeEnded),
+    /// Somebody waits for a lock on paths of a workspace.
+    #[serde(rename = "lock.waiting")]
+    LockWaiting(LockWaiting),
+    /// Somebody has a lock, or has it for longer.
+    #[serde(rename = "lock.acquired")]
+    LockAcquired(LockAcquired),
+    /// Something was not done because somebody else has a lock.
+    #[serde(rename = "lock.refused")]
+    LockRefused(LockRefused),
+    /// A lock is no more.
+    #[serde(rename = "lock.released")]
+    LockReleased(LockReleased),
 
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]

@@ -61,6 +61,8 @@ pub enum Segment {
     ApprovalWait,
     /// A call of a connector waits for leave, or is refused.
     ConnectorPermission,
+    /// Whoever has a lock on paths of a workspace is waited for.
+    WorkspaceLock,
 }
 
 /// Who answers for a span's time.
@@ -212,7 +214,7 @@ pub enum TraceVerdict {
     RuntimeDelay,
     /// A turn shows no sign of life.
     InferenceTimeout,
-    /// A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur.
+    /// A lock on paths of a workspace was waited for, or the request was refused because of one.
     WorkspaceLock,
     /// A call of a connector waited for leave, was refused by a rule, or its server does not let the node in.
     ConnectorPermission,

@@ -1,6 +1,7 @@
 //! Workspaces: folders that agents work in, their checkpoints and their files.
 
 mod file;
+mod lock;
 
 use edgeplane_types::{
     AgentId, CheckpointCause, CheckpointId, CheckpointState, FolderCounts, RestoreCounts, SafeLabel,
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use file::*;
+pub use lock::*;
 
 /// Longest label of a checkpoint, and longest reason, in bytes.
 pub const LABEL_BYTES_MAX: usize = 256;
@@ -339,6 +341,9 @@ pub struct CheckpointRestoreParams {
     /// Do it even if somebody is at work in the folder.
     #[serde(default)]
     pub force: bool,
+    /// The token of the caller's lock, if there is one in the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<u64>,
     /// Whether what git ignores is kept and touched, too.
     #[serde(default)]
     pub ignored: bool,

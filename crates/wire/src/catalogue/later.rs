@@ -46,9 +46,6 @@ later! {
     "workspace/blob.put" Write "Stores bytes by their digest.";
     "workspace/blob.get" Read "Reads bytes by their digest.";
     "workspace/blob.stat" Read "Shows whether bytes are stored.";
-    "workspace/lock.acquire" Write "Takes a lock on paths.";
-    "workspace/lock.release" Write "Gives a lock back.";
-    "workspace/lock.list" Read "Lists locks.";
     "sync/barrier.await" Read "Waits until writes have arrived.";
     "sync/feed.pull" Read "Reads changes of a workspace.";
     "sync/feed.push" Write "Writes changes of a workspace.";

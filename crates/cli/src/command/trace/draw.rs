@@ -174,7 +174,8 @@ impl Scale {
         let (fill, color) = match (span.segment, span.status) {
             (_, SpanStatus::Error) => (glyphs.full, Color::Red),
             (
-                Segment::QueueWait
+                Segment::WorkspaceLock
+                | Segment::QueueWait
                 | Segment::RuntimeDelay
                 | Segment::ApprovalWait
                 | Segment::ConnectorPermission

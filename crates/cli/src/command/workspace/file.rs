@@ -29,6 +29,27 @@ use crate::{
     table::{Table, cell},
 };
 
+// Without words of its own: those of what takes it are shown.
+#[derive(Debug, Args)]
+struct Which {
+    /// The agent whose folder it is, or a workspace
+    #[arg(value_name = "AGENT|WORKSPACE", value_parser = parse_whose)]
+    whose: Whose,
+    /// The path
+    #[arg(value_name = "PATH")]
+    path: String,
+}
+
+#[derive(Debug, Args)]
+struct Only {
+    /// Only if it holds this now: a version, or `absent`
+    #[arg(long, value_name = "VERSION")]
+    if_version: Option<String>,
+    /// The token of a lock on it
+    #[arg(long, value_name = "TOKEN")]
+    lock: Option<u64>,
+}
+
 /// List the files of a workspace
 ///
 /// A name that is no text is shown with `\xNN` for each such byte, and can be named so.
@@ -64,12 +85,8 @@ EXAMPLES:
   edgeplane workspace stat reviewer notes.txt
   edgeplane workspace stat reviewer notes.txt -o json | jq -r .version")]
 pub(super) struct StatArgs {
-    /// The agent whose folder it is, or a workspace
-    #[arg(value_name = "AGENT|WORKSPACE", value_parser = parse_whose)]
-    whose: Whose,
-    /// The file
-    #[arg(value_name = "PATH")]
-    path: String,
+    #[command(flatten)]
+    which: Which,
 }
 
 /// Print a file
@@ -81,12 +98,8 @@ EXAMPLES:
   edgeplane workspace read reviewer notes.txt
   edgeplane workspace read reviewer image.png > image.png")]
 pub(super) struct ReadArgs {
-    /// The agent whose folder it is, or a workspace
-    #[arg(value_name = "AGENT|WORKSPACE", value_parser = parse_whose)]
-    whose: Whose,
-    /// The file
-    #[arg(value_name = "PATH")]
-    path: String,
+    #[command(flatten)]
+    which: Which,
 }
 
 /// Find text in files
@@ -136,18 +149,13 @@ EXAMPLES:
   echo hello | edgeplane workspace write reviewer notes.txt
   edgeplane workspace write reviewer src/new.rs --from new.rs --folders --if-version absent")]
 pub(super) struct WriteArgs {
-    /// The agent whose folder it is, or a workspace
-    #[arg(value_name = "AGENT|WORKSPACE", value_parser = parse_whose)]
-    whose: Whose,
-    /// The file
-    #[arg(value_name = "PATH")]
-    path: String,
+    #[command(flatten)]
+    which: Which,
     /// Where the bytes are, instead of standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Only if it holds this now: a version, or `absent`
-    #[arg(long, value_name = "VERSION")]
-    if_version: Option<String>,
+    #[command(flatten)]
+    only: Only,
     /// Make the folders on its way
     #[arg(long)]
     folders: bool,
@@ -162,18 +170,13 @@ EXAMPLES:
   edgeplane workspace move reviewer notes.txt done.txt
   edgeplane workspace move reviewer notes.txt old/notes.txt --folders")]
 pub(super) struct MoveArgs {
-    /// The agent whose folder it is, or a workspace
-    #[arg(value_name = "AGENT|WORKSPACE", value_parser = parse_whose)]
-    whose: Whose,
-    /// Its path
-    #[arg(value_name = "PATH")]
-    path: String,
+    #[command(flatten)]
+    which: Which,
     /// The path that it gets
     #[arg(value_name = "TO")]
     to: String,
-    /// Only if it holds this now: a version
-    #[arg(long, value_name = "VERSION")]
-    if_version: Option<String>,
+    #[command(flatten)]
+    only: Only,
     /// Make the folders on its way
     #[arg(long)]
     folders: bool,
@@ -188,15 +191,10 @@ EXAMPLES:
   edgeplane workspace remove reviewer notes.txt
   edgeplane workspace remove wks_01890000-0000-7000-8000-000000000002 old/notes.txt")]
 pub(super) struct RemoveArgs {
-    /// The agent whose folder it is, or a workspace
-    #[arg(value_name = "AGENT|WORKSPACE", value_parser = parse_whose)]
-    whose: Whose,
-    /// Its path
-    #[arg(value_name = "PATH")]
-    path: String,
-    /// Only if it holds this now: a version
-    #[arg(long, value_name = "VERSION")]
-    if_version: Option<String>,
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    only: Only,
 }
 
 pub(super) fn files(args: &FilesArgs, context: &mut Context) -> anyhow::Result<()> {
@@ -214,9 +212,12 @@ pub(super) fn files(args: &FilesArgs, context: &mut Context) -> anyhow::Result<(
 }
 
 pub(super) fn stat(args: &StatArgs, context: &mut Context) -> anyhow::Result<()> {
-    let (workspace_id, agent) = args.whose.parts();
-    let answer =
-        context.ask_at_length::<FileStat>(&FileParams { workspace_id, agent, path: args.path.clone() })?;
+    let (workspace_id, agent) = args.which.whose.parts();
+    let answer = context.ask_at_length::<FileStat>(&FileParams {
+        workspace_id,
+        agent,
+        path: args.which.path.clone(),
+    })?;
     context.show(&answer, |out, view| {
         let version = view.version.clone();
         table(out, &FileListResult { files: vec![view], next_cursor: None })?;
@@ -225,11 +226,11 @@ pub(super) fn stat(args: &StatArgs, context: &mut Context) -> anyhow::Result<()>
 }
 
 pub(super) fn read(args: &ReadArgs, context: &mut Context) -> anyhow::Result<()> {
-    let (workspace_id, agent) = args.whose.parts();
+    let (workspace_id, agent) = args.which.whose.parts();
     let mut params = FileReadParams {
         workspace_id,
         agent,
-        path: args.path.clone(),
+        path: args.which.path.clone(),
         offset: 0,
         limit: READ_BYTES_MAX,
         encoding: None,
@@ -239,7 +240,7 @@ pub(super) fn read(args: &ReadArgs, context: &mut Context) -> anyhow::Result<()>
         let answer = context.ask_at_length::<FileRead>(&params)?;
         let part = answer.read()?;
         if params.offset > 0 && part.version != version {
-            let what = format!("`{}` was changed while it was read", cell(&args.path));
+            let what = format!("`{}` was changed while it was read", cell(&args.which.path));
             return Err(Failure::new(ErrorName::VersionConflict, what).into());
         }
         context.show(&answer, |out, part| {
@@ -276,7 +277,7 @@ pub(super) fn search(args: &SearchArgs, context: &mut Context) -> anyhow::Result
 }
 
 pub(super) fn write(args: &WriteArgs, context: &mut Context) -> anyhow::Result<()> {
-    let (workspace_id, agent) = args.whose.parts();
+    let (workspace_id, agent) = args.which.whose.parts();
     let bytes = match &args.from {
         Some(file) => std::fs::read(file).map_err(|error| {
             let failure = Failure::new(ErrorName::NotFound, format!("cannot read `{}`", file.display()));
@@ -298,34 +299,36 @@ pub(super) fn write(args: &WriteArgs, context: &mut Context) -> anyhow::Result<(
     let params = FileWriteParams {
         workspace_id,
         agent,
-        path: args.path.clone(),
+        path: args.which.path.clone(),
         content,
         encoding,
-        if_version: args.if_version.clone(),
+        if_version: args.only.if_version.clone(),
         folders: args.folders,
+        lock: args.only.lock,
     };
     let answer = context.ask_at_length::<FileWrite>(&params)?;
     context.show(&answer, |out, change| said(out, "written", &change))
 }
 
 pub(super) fn rename(args: &MoveArgs, context: &mut Context) -> anyhow::Result<()> {
-    let (workspace_id, agent) = args.whose.parts();
+    let (workspace_id, agent) = args.which.whose.parts();
     let params = FileMoveParams {
         workspace_id,
         agent,
-        path: args.path.clone(),
+        path: args.which.path.clone(),
         to: args.to.clone(),
-        if_version: args.if_version.clone(),
+        if_version: args.only.if_version.clone(),
         folders: args.folders,
+        lock: args.only.lock,
     };
     let answer = context.ask_at_length::<FileMove>(&params)?;
     context.show(&answer, |out, change| said(out, "moved", &change))
 }
 
 pub(super) fn remove(args: &RemoveArgs, context: &mut Context) -> anyhow::Result<()> {
-    let (workspace_id, agent) = args.whose.parts();
-    let (path, if_version) = (args.path.clone(), args.if_version.clone());
-    let params = FileDeleteParams { workspace_id, agent, path, if_version };
+    let (workspace_id, agent) = args.which.whose.parts();
+    let (path, if_version) = (args.which.path.clone(), args.only.if_version.clone());
+    let params = FileDeleteParams { workspace_id, agent, path, if_version, lock: args.only.lock };
     let answer = context.ask_at_length::<FileDelete>(&params)?;
     context.show(&answer, |out, change| said(out, "removed", &change))
 }

@@ -4,6 +4,7 @@
 //! of checkpoints where it says what differs.
 
 pub(in crate::server) mod files;
+pub(in crate::server) mod locks;
 mod view;
 
 use edgeplane_store::{CheckpointFilter, CheckpointRow, WorkspaceRow};
@@ -21,7 +22,7 @@ use edgeplane_wire::{
     },
     rpc::RpcError,
 };
-use edgeplane_workspace::{Id, Rules};
+use edgeplane_workspace::{Id, InnerPath, Rules};
 
 use super::{
     Session,
@@ -264,6 +265,10 @@ pub(in crate::server) async fn restore(
     let (_, row, digest) = kept(session, params.checkpoint_id)?;
     let busy = workspaces::take(&session.shared, row.id).await?;
     let row = seen(session, row.id)?;
+    let (own, origin) = (session.shared.clone(), origin(session));
+    let (id, asked) = (row.id, origin.clone());
+    // Nobody takes a lock any more while the workspace is taken.
+    blocking(move || workspaces::permits(&own, id, (&[InnerPath::root()], params.lock), &asked)).await??;
     let users = workspaces::users(&session.shared, &row.folder).await;
     let at_work = users.iter().find(|user| user.summary.borrow().phase != edgeplane_types::Phase::Frozen);
     if let Some(user) = at_work.filter(|_| !params.force) {
@@ -279,8 +284,7 @@ pub(in crate::server) async fn restore(
         rules: Rules { keep_ignored: params.ignored, keep_git: params.git },
         forced: at_work.is_some(),
     };
-    let (before, counts, conflicts) =
-        workspaces::restore(&session.shared, wanted, busy, origin(session)).await?;
+    let (before, counts, conflicts) = workspaces::restore(&session.shared, wanted, busy, origin).await?;
     let conflicts = conflicts.iter().map(|conflict| ConflictView {
         path: shown_path(&conflict.path),
         reason: conflict.reason.to_owned(),

@@ -58,6 +58,7 @@ fn check(spans: Vec<Span>, as_of: u64, expected: (TraceVerdict, &str, &str)) {
 fn each_wait_has_its_verdict() {
     use Segment::{
         ApprovalWait, ConnectorPermission, Delivery, QueueWait, Request, RuntimeDelay, Tool, Turn,
+        WorkspaceLock,
     };
     let asked = || span(0, None, Request, (0, Some(10_000)));
     let healthy = (TraceVerdict::Healthy, "within-limits", "owner 1");
@@ -71,6 +72,7 @@ fn each_wait_has_its_verdict() {
         (RuntimeDelay, TraceVerdict::RuntimeDelay, "waited-for-the-program"),
         (ApprovalWait, TraceVerdict::ApprovalWait, "waited-for-a-person"),
         (ConnectorPermission, TraceVerdict::ConnectorPermission, "waited-for-leave-to-call"),
+        (WorkspaceLock, TraceVerdict::WorkspaceLock, "waited-for-a-lock"),
     ] {
         check(slow(segment, 6_000), 10_000, (verdict, rule, "owner 1"));
         // Less than a fifth of all is what any day has, and so is less than a second.
@@ -98,6 +100,15 @@ fn a_refused_call_is_the_verdict_where_nothing_else_is() {
     let waited = span(3, None, Segment::QueueWait, (0, Some(6_000)));
     let expected = (TraceVerdict::QueueWait, "waited-in-the-queue", "owner 3");
     check(vec![waited, refused], 6_000, expected);
+}
+
+/// Proves TRACE-011.
+#[test]
+fn a_request_that_was_refused_because_of_a_lock_says_so_however_short_it_was() {
+    let mut refused = span(1, Some(0), Segment::WorkspaceLock, (5, Some(5)));
+    refused.status = SpanStatus::Error;
+    let expected = (TraceVerdict::WorkspaceLock, "refused-by-a-lock", "node");
+    check(vec![span(0, None, Segment::Request, (5, Some(5))), refused], 9, expected);
 }
 
 /// Proves TRACE-012.
@@ -155,6 +166,7 @@ fn any_span() -> impl Strategy<Value = Span> {
         Segment::Tool,
         Segment::ApprovalWait,
         Segment::ConnectorPermission,
+        Segment::WorkspaceLock,
     ]);
     let statuses =
         prop::sample::select(vec![SpanStatus::Ok, SpanStatus::Error, SpanStatus::Open, SpanStatus::Unknown]);
@@ -190,8 +202,6 @@ proptest! {
         }
         let found = explain(&trace);
         prop_assert_eq!(&found, &explain(&trace), "the same trace gives the same");
-        let impossible = [TraceVerdict::WorkspaceLock];
-        prop_assert!(!impossible.contains(&found.verdict));
         prop_assert_eq!(has_gap, found.verdict == TraceVerdict::ReplayGap);
         prop_assert!(!found.rule.is_empty() && !found.reason.is_empty());
         for pair in found.critical_path.windows(2) {

@@ -281,6 +281,9 @@ pub struct FileWriteParams {
     /// Make the folders on its way.
     #[serde(default)]
     pub folders: bool,
+    /// The token of the caller's lock on it, if it is locked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<u64>,
 }
 
 /// Gives a file, folder or link another path, which nothing has.
@@ -303,6 +306,9 @@ pub struct FileMoveParams {
     /// Make the folders on its way.
     #[serde(default)]
     pub folders: bool,
+    /// The token of the caller's lock on it, if it is locked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<u64>,
 }
 
 /// Removes a file, a link, or a folder with nothing in it.
@@ -320,6 +326,9 @@ pub struct FileDeleteParams {
     /// Only if it holds this now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub if_version: Option<String>,
+    /// The token of the caller's lock on it, if it is locked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<u64>,
 }
 
 /// A change that was made.

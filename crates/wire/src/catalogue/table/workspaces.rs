@@ -32,7 +32,7 @@ macro_rules! with_workspaces {
                 Read, Anyone, Read, Safe, [NotFound, InvalidState], "0.6";
             /// Brings a workspace back to a checkpoint of it; what was there is kept first.
             "workspace/checkpoint.restore" CheckpointRestore(api::workspace::CheckpointRestoreParams) -> api::workspace::CheckpointRestoreResult,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidState, Locked, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidState, Locked, Fenced, StorageFull], "0.6";
             /// Ends a checkpoint; what nobody else needs of it is removed.
             "workspace/checkpoint.delete" CheckpointDelete(api::workspace::CheckpointDeleteParams) -> api::workspace::CheckpointView,
                 Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Locked, StorageFull], "0.6";
@@ -50,13 +50,22 @@ macro_rules! with_workspaces {
                 Read, Anyone, Read, Safe, [NotFound, InvalidParams, InvalidState], "0.6";
             /// Writes a file of a workspace, whole or not at all.
             "workspace/file.write" FileWrite(api::workspace::FileWriteParams) -> api::workspace::FileChangeView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, TooLarge, Locked, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, TooLarge, Locked, Fenced, StorageFull], "0.6";
             /// Gives a file, folder or link of a workspace another path.
             "workspace/file.move" FileMove(api::workspace::FileMoveParams) -> api::workspace::FileChangeView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Conflict, VersionConflict, Locked, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Conflict, VersionConflict, Locked, Fenced, StorageFull], "0.6";
             /// Removes a file or link of a workspace, or a folder with nothing in it.
             "workspace/file.delete" FileDelete(api::workspace::FileDeleteParams) -> api::workspace::FileChangeView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, Locked, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, Locked, Fenced, StorageFull], "0.6";
+            /// Takes a lock on paths of a workspace, or has one for longer.
+            "workspace/lock.acquire" LockAcquire(api::workspace::LockAcquireParams) -> api::workspace::LockView,
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, Locked, Fenced, QuotaExhausted, StorageFull], "0.6";
+            /// Gives a lock on paths of a workspace back.
+            "workspace/lock.release" LockRelease(api::workspace::LockReleaseParams) -> api::workspace::LockView,
+                Write, Anyone, Supervise, Again, [NotFound, PermissionDenied, Fenced, StorageFull], "0.6";
+            /// Lists the locks on paths of a workspace.
+            "workspace/lock.list" LockList(api::workspace::LockListParams) -> api::workspace::LockListResult,
+                Read, Anyone, Read, Safe, [NotFound], "0.6";
         }
     };
 }
