@@ -2418,7 +2418,7 @@ export class WorkspaceCheckpoint extends Group {
    *
    * `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_state, locked, storage_full.
+   * not_found, invalid_state, locked, fenced, storage_full.
    */
   restore(params: t.CheckpointRestoreParams, options?: Options): Promise<t.CheckpointRestoreResult> {
     return this.call("workspace/checkpoint.restore", params, "again", options);
@@ -2487,7 +2487,7 @@ export class WorkspaceFile extends Group {
    *
    * `workspace/file.write`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, version_conflict, too_large, locked, storage_full.
+   * not_found, invalid_params, invalid_state, version_conflict, too_large, locked, fenced, storage_full.
    */
   write(params: t.FileWriteParams, options?: Options): Promise<t.FileChangeView> {
     return this.call("workspace/file.write", params, "again", options);
@@ -2498,7 +2498,7 @@ export class WorkspaceFile extends Group {
    *
    * `workspace/file.move`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, conflict, version_conflict, locked, storage_full.
+   * not_found, invalid_params, invalid_state, conflict, version_conflict, locked, fenced, storage_full.
    */
   move(params: t.FileMoveParams, options?: Options): Promise<t.FileChangeView> {
     return this.call("workspace/file.move", params, "again", options);
@@ -2509,10 +2509,46 @@ export class WorkspaceFile extends Group {
    *
    * `workspace/file.delete`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, version_conflict, locked, storage_full.
+   * not_found, invalid_params, invalid_state, version_conflict, locked, fenced, storage_full.
    */
   delete(params: t.FileDeleteParams, options?: Options): Promise<t.FileChangeView> {
     return this.call("workspace/file.delete", params, "again", options);
+  }
+}
+
+/** `workspace/lock.*` */
+export class WorkspaceLock extends Group {
+  /**
+   * Takes a lock on paths of a workspace, or has one for longer.
+   *
+   * `workspace/lock.acquire`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, locked, fenced, quota_exhausted, storage_full.
+   */
+  acquire(params: t.LockAcquireParams = {}, options?: Options): Promise<t.LockView> {
+    return this.call("workspace/lock.acquire", params, "again", options);
+  }
+
+  /**
+   * Gives a lock on paths of a workspace back.
+   *
+   * `workspace/lock.release`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, permission_denied, fenced, storage_full.
+   */
+  release(params: t.LockReleaseParams, options?: Options): Promise<t.LockView> {
+    return this.call("workspace/lock.release", params, "again", options);
+  }
+
+  /**
+   * Lists the locks on paths of a workspace.
+   *
+   * `workspace/lock.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.LockListParams = {}, options?: Options): Promise<t.LockListResult> {
+    return this.call("workspace/lock.list", params, "safe", options);
   }
 }
 
@@ -2520,11 +2556,13 @@ export class WorkspaceFile extends Group {
 export class Workspace extends Group {
   readonly checkpoint: WorkspaceCheckpoint;
   readonly file: WorkspaceFile;
+  readonly lock: WorkspaceLock;
 
   constructor(caller: Caller) {
     super(caller);
     this.checkpoint = new WorkspaceCheckpoint(caller);
     this.file = new WorkspaceFile(caller);
+    this.lock = new WorkspaceLock(caller);
   }
 
   /**
@@ -2572,6 +2610,30 @@ export class Workspace extends Group {
   }
 }
 
+/** `sync/barrier.*` */
+export class SyncBarrier extends Group {
+  /**
+   * Waits until what was written has arrived, and gives a receipt.
+   *
+   * `sync/barrier.await`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, unsupported, replay_gap, deadline_exceeded.
+   */
+  await(params: t.BarrierAwaitParams, options?: Options): Promise<t.BarrierReceipt> {
+    return this.call("sync/barrier.await", params, "safe", options);
+  }
+}
+
+/** `sync/*` */
+export class Sync extends Group {
+  readonly barrier: SyncBarrier;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.barrier = new SyncBarrier(caller);
+  }
+}
+
 /** Every profile. */
 export class Catalogue {
   readonly core: Core;
@@ -2587,6 +2649,7 @@ export class Catalogue {
   readonly observe: Observe;
   readonly evidence: Evidence;
   readonly workspace: Workspace;
+  readonly sync: Sync;
 
   constructor(caller: Caller) {
     this.core = new Core(caller);
@@ -2602,5 +2665,6 @@ export class Catalogue {
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
     this.workspace = new Workspace(caller);
+    this.sync = new Sync(caller);
   }
 }

@@ -6,6 +6,8 @@
 //! socket; that it is refused over HTTP is shown besides. See [`ways`].
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
+#[path = "catalogue/barriers.rs"]
+mod barriers;
 #[path = "catalogue/capabilities.rs"]
 mod capabilities;
 #[path = "catalogue/conversation.rs"]
@@ -322,6 +324,7 @@ fn all() -> Vec<Case> {
         workspaces::cases(),
         files::cases(),
         locks::cases(),
+        barriers::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -496,4 +499,10 @@ fn files_do_what_their_rows_say() {
 #[test]
 fn locks_do_what_their_rows_say() {
     check_all(&locks::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn barriers_do_what_their_rows_say() {
+    check_all(&barriers::cases());
 }

@@ -247,3 +247,38 @@ fn the_command_line_shows_and_changes_files() {
     assert!(!folder.join("c").exists() && !folder.join("a b").exists());
     node.verify();
 }
+
+/// Proves WSP-031.
+#[test]
+fn a_barrier_is_reached_when_a_change_is_over_and_not_before() {
+    let mut node = Node::start();
+    let (_folder, id) = workspace(&node);
+    let barrier = |through: Value, timeout_ms: u64| json!({ "target": { "workspace_id": id }, "through": through, "timeout_ms": timeout_ms });
+    write(&node, &id, json!({ "path": "a", "content": "one" })).unwrap();
+    let kept = ask(&node, "workspace/checkpoint.create", json!({ "workspace_id": id })).unwrap();
+    let receipt = ask(&node, "sync/barrier.await", barrier(json!({ "write_ids": [1] }), 1)).unwrap();
+    assert_eq!((&receipt["through_seq"], &receipt["tree_digest"]), (&json!(1), &kept["digest"]));
+    let late = ask(&node, "sync/barrier.await", barrier(json!({ "seq": 2 }), 1)).unwrap_err();
+    assert_eq!(late.name(), ErrorName::DeadlineExceeded);
+    assert!(late.message.contains("is at 1, not at 2"), "{late}");
+    let mut connection = node.connect();
+    let params = barrier(json!({ "seq": 2 }), 120_000);
+    let waiting = std::thread::spawn(move || connection.try_raw("sync/barrier.await", params));
+    write(&node, &id, json!({ "path": "a", "content": "two" })).unwrap();
+    let receipt = waiting.join().unwrap().unwrap();
+    assert_eq!((&receipt["replicas"][0]["seq"], &receipt["tree_digest"]), (&json!(2), &Value::Null));
+    // A stream, by its number and by a cursor of it.
+    let page = ask(&node, "stream/replay", json!({ "limit": 3 })).unwrap();
+    let stream = |through: Value| json!({ "target": { "stream": { "kind": "node" } }, "through": through });
+    let receipt = ask(&node, "sync/barrier.await", stream(json!({ "cursor": page["cursor"] }))).unwrap();
+    assert_eq!(receipt["through_seq"], page["next"]);
+    // What was begun and is not over has not arrived.
+    let armed = node.state_dir().join(failpoint::FOLDER);
+    fs::create_dir_all(&armed).unwrap();
+    fs::write(armed.join("file.changed"), "1").unwrap();
+    assert!(write(&node, &id, json!({ "path": "a", "content": "three" })).is_err());
+    eventually("the daemon has died", || node.has_ended());
+    node.up();
+    ask(&node, "sync/barrier.await", barrier(json!({ "seq": 3 }), 1)).unwrap();
+    node.verify();
+}

@@ -4727,6 +4727,7 @@ class WorkspaceCheckpoint(Group):
         *,
         checkpoint_id: t.CheckpointId,
         force: Optional[bool] = None,
+        lock: Optional[int] = None,
         ignored: Optional[bool] = None,
         git: Optional[bool] = None,
         ctx: Optional[t.RequestContext] = None,
@@ -4735,15 +4736,16 @@ class WorkspaceCheckpoint(Group):
 
         `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_state, locked, storage_full.
+        not_found, invalid_state, locked, fenced, storage_full.
 
         :param checkpoint_id: Which.
         :param force: Do it even if somebody is at work in the folder.
+        :param lock: The token of the caller's lock, if there is one in the workspace.
         :param ignored: Whether what git ignores is kept and touched, too.
         :param git: Whether `.git` is kept and touched, too.
         """
         required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
-        optional: Dict[str, Any] = {"force": force, "ignored": ignored, "git": git}
+        optional: Dict[str, Any] = {"force": force, "lock": lock, "ignored": ignored, "git": git}
         result = self._call("workspace/checkpoint.restore", required, optional, ctx, "again")
         return cast(t.CheckpointRestoreResult, result)
 
@@ -4900,13 +4902,14 @@ class WorkspaceFile(Group):
         encoding: Optional[t.ContentEncoding] = None,
         if_version: Optional[str] = None,
         folders: Optional[bool] = None,
+        lock: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.FileChangeView:
         """Writes a file of a workspace, whole or not at all.
 
         `workspace/file.write`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, version_conflict, too_large, locked, storage_full.
+        not_found, invalid_params, invalid_state, version_conflict, too_large, locked, fenced, storage_full.
 
         :param path: Its path.
         :param content: What it will hold, at most 8 MiB.
@@ -4915,9 +4918,10 @@ class WorkspaceFile(Group):
         :param encoding: How that stands in `content`.
         :param if_version: Only if it holds this now: the `version` that was read, or `absent`.
         :param folders: Make the folders on its way.
+        :param lock: The token of the caller's lock on it, if it is locked.
         """
         required: Dict[str, Any] = {"path": path, "content": content}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "encoding": encoding, "if_version": if_version, "folders": folders}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "encoding": encoding, "if_version": if_version, "folders": folders, "lock": lock}
         result = self._call("workspace/file.write", required, optional, ctx, "again")
         return cast(t.FileChangeView, result)
 
@@ -4930,13 +4934,14 @@ class WorkspaceFile(Group):
         agent: Optional[str] = None,
         if_version: Optional[str] = None,
         folders: Optional[bool] = None,
+        lock: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.FileChangeView:
         """Gives a file, folder or link of a workspace another path.
 
         `workspace/file.move`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, conflict, version_conflict, locked, storage_full.
+        not_found, invalid_params, invalid_state, conflict, version_conflict, locked, fenced, storage_full.
 
         :param path: Its path.
         :param to: The path that it gets.
@@ -4944,9 +4949,10 @@ class WorkspaceFile(Group):
         :param agent: Or the agent whose own it is; it becomes known by this.
         :param if_version: Only if it holds this now.
         :param folders: Make the folders on its way.
+        :param lock: The token of the caller's lock on it, if it is locked.
         """
         required: Dict[str, Any] = {"path": path, "to": to}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "folders": folders}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "folders": folders, "lock": lock}
         result = self._call("workspace/file.move", required, optional, ctx, "again")
         return cast(t.FileChangeView, result)
 
@@ -4957,23 +4963,106 @@ class WorkspaceFile(Group):
         workspace_id: Optional[t.WorkspaceId] = None,
         agent: Optional[str] = None,
         if_version: Optional[str] = None,
+        lock: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.FileChangeView:
         """Removes a file or link of a workspace, or a folder with nothing in it.
 
         `workspace/file.delete`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, version_conflict, locked, storage_full.
+        not_found, invalid_params, invalid_state, version_conflict, locked, fenced, storage_full.
 
         :param path: Its path.
         :param workspace_id: The workspace.
         :param agent: Or the agent whose own it is; it becomes known by this.
         :param if_version: Only if it holds this now.
+        :param lock: The token of the caller's lock on it, if it is locked.
         """
         required: Dict[str, Any] = {"path": path}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "lock": lock}
         result = self._call("workspace/file.delete", required, optional, ctx, "again")
         return cast(t.FileChangeView, result)
+
+
+class WorkspaceLock(Group):
+    """`workspace/lock.*`"""
+
+    def acquire(
+        self,
+        *,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        paths: Optional[List[str]] = None,
+        token: Optional[int] = None,
+        shared: Optional[bool] = None,
+        ttl_ms: Optional[int] = None,
+        wait_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.LockView:
+        """Takes a lock on paths of a workspace, or has one for longer.
+
+        `workspace/lock.acquire`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, locked, fenced, quota_exhausted, storage_full.
+
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param paths: On these paths and everything beneath them, at most 64; `.` is the whole workspace.
+        :param token: Instead: the token of the lock that is to be had for longer.
+        :param shared: Whether others may have one besides that is shared, too. Nobody writes then.
+        :param ttl_ms: For how long, in milliseconds, from 100 to a day.
+        :param wait_ms: How long to wait for it, in milliseconds, at most ten minutes.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "paths": paths, "token": token, "shared": shared, "ttl_ms": ttl_ms, "wait_ms": wait_ms}
+        result = self._call("workspace/lock.acquire", required, optional, ctx, "again")
+        return cast(t.LockView, result)
+
+    def release(
+        self,
+        *,
+        token: int,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        force: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.LockView:
+        """Gives a lock on paths of a workspace back.
+
+        `workspace/lock.release`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, permission_denied, fenced, storage_full.
+
+        :param token: Its token.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is.
+        :param force: Also if somebody else holds it; only for operators.
+        """
+        required: Dict[str, Any] = {"token": token}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "force": force}
+        result = self._call("workspace/lock.release", required, optional, ctx, "again")
+        return cast(t.LockView, result)
+
+    def list(
+        self,
+        *,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.LockListResult:
+        """Lists the locks on paths of a workspace.
+
+        `workspace/lock.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent}
+        result = self._call("workspace/lock.list", required, optional, ctx, "safe")
+        return cast(t.LockListResult, result)
 
 
 class Workspace(Group):
@@ -4983,6 +5072,7 @@ class Workspace(Group):
         super().__init__(caller)
         self.checkpoint = WorkspaceCheckpoint(caller)
         self.file = WorkspaceFile(caller)
+        self.lock = WorkspaceLock(caller)
 
     def create(
         self,
@@ -5069,6 +5159,45 @@ class Workspace(Group):
         return cast(t.WorkspaceView, result)
 
 
+class SyncBarrier(Group):
+    """`sync/barrier.*`"""
+
+    def await_(
+        self,
+        *,
+        target: t.BarrierTarget,
+        through: t.BarrierThrough,
+        projection: Optional[str] = None,
+        replicas: Optional[List[t.NodeId]] = None,
+        timeout_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.BarrierReceipt:
+        """Waits until what was written has arrived, and gives a receipt.
+
+        `sync/barrier.await`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, unsupported, replay_gap, deadline_exceeded.
+
+        :param target: Of what.
+        :param through: Up to where.
+        :param projection: Which projection of a stream; `log` if not given.
+        :param replicas: Where, by the ids of nodes: this one, which is also meant if none is named.
+        :param timeout_ms: How long to wait, in milliseconds, at most ten minutes.
+        """
+        required: Dict[str, Any] = {"target": target, "through": through}
+        optional: Dict[str, Any] = {"projection": projection, "replicas": replicas, "timeout_ms": timeout_ms}
+        result = self._call("sync/barrier.await", required, optional, ctx, "safe")
+        return cast(t.BarrierReceipt, result)
+
+
+class Sync(Group):
+    """`sync/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.barrier = SyncBarrier(caller)
+
+
 class Catalogue:
     """Every profile."""
 
@@ -5086,3 +5215,4 @@ class Catalogue:
         self.observe = Observe(caller)
         self.evidence = Evidence(caller)
         self.workspace = Workspace(caller)
+        self.sync = Sync(caller)

@@ -36,7 +36,7 @@ fn subscribed(world: &World, more: impl FnOnce(&Value) -> Value) -> Good {
 }
 
 /// A place in a version of a projection that nobody has.
-fn of_another_version(world: &World) -> Value {
+pub(crate) fn of_another_version(world: &World) -> Value {
     let read = world.made("stream/replay", json!({ "limit": 1 }));
     let cursor = URL_SAFE_NO_PAD.decode(read["cursor"].as_str().unwrap()).unwrap();
     let cursor = String::from_utf8(cursor).unwrap();

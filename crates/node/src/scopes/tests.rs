@@ -160,6 +160,11 @@ fn workspaces() -> Vec<Row> {
         (json!({ "paths": ["a"] }), "supervise", &["workspace/lock.acquire"]),
         (json!({ "token": 1 }), "supervise", &["workspace/lock.release"]),
         (json!({}), "read", &["workspace/lock.list"]),
+        (
+            json!({ "target": { "stream": { "kind": "node" } }, "through": { "seq": 1 } }),
+            "read",
+            &["sync/barrier.await"],
+        ),
     ]
 }
 

@@ -301,6 +301,7 @@ async fn call_about_workspaces(session: &Session, request: Request) -> Result<Bo
         Request::FileDelete(params) => raw(methods::workspaces::files::delete(session, params).await?),
         Request::LockAcquire(params) => raw(methods::workspaces::locks::acquire(session, params).await?),
         Request::LockRelease(params) => raw(methods::workspaces::locks::release(session, params).await?),
+        Request::BarrierAwait(params) => raw(methods::streams::barrier::wait(session, params).await?),
         Request::LockList(params) => raw(methods::workspaces::locks::list(session, params).await?),
         other => call_about_traces(session, other).await,
     }

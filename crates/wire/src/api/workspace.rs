@@ -1,5 +1,6 @@
 //! Workspaces: folders that agents work in, their checkpoints and their files.
 
+mod barrier;
 mod file;
 mod lock;
 
@@ -10,6 +11,7 @@ use edgeplane_types::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use barrier::*;
 pub use file::*;
 pub use lock::*;
 

@@ -46,7 +46,6 @@ later! {
     "workspace/blob.put" Write "Stores bytes by their digest.";
     "workspace/blob.get" Read "Reads bytes by their digest.";
     "workspace/blob.stat" Read "Shows whether bytes are stored.";
-    "sync/barrier.await" Read "Waits until writes have arrived.";
     "sync/feed.pull" Read "Reads changes of a workspace.";
     "sync/feed.push" Write "Writes changes of a workspace.";
     "sync/conflict.list" Read "Lists conflicts.";

@@ -1,5 +1,6 @@
 //! Streams: subscribe, acknowledge, end.
 
+pub(in crate::server) mod barrier;
 pub(in crate::server) mod projection;
 pub(in crate::server) mod replay;
 

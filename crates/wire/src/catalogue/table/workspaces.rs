@@ -66,6 +66,9 @@ macro_rules! with_workspaces {
             /// Lists the locks on paths of a workspace.
             "workspace/lock.list" LockList(api::workspace::LockListParams) -> api::workspace::LockListResult,
                 Read, Anyone, Read, Safe, [NotFound], "0.6";
+            /// Waits until what was written has arrived, and gives a receipt.
+            "sync/barrier.await" BarrierAwait(api::workspace::BarrierAwaitParams) -> api::workspace::BarrierReceipt,
+                Read, Anyone, Read, Safe, [NotFound, InvalidParams, Unsupported, ReplayGap, DeadlineExceeded], "0.6";
         }
     };
 }
