@@ -141,9 +141,11 @@ fn shared_locks_keep_everybody_from_writing() {
     assert_eq!(refused(lock(&mut operator, &of, &json!({ "paths": ["src/a"] }))), ErrorName::Locked);
     let own = json!({ "path": "src/a", "lock": second["token"] });
     assert_eq!(refused(write(&mut operator, &of, &own)), ErrorName::Locked);
-    release(&node, &of, &second["token"]).unwrap();
     let taken = json!({ "token": first["token"], "force": true });
     ask(&node, "workspace/lock.release", with(of.clone(), &taken)).unwrap();
+    // Also where theirs is the only one.
+    assert_eq!(refused(write(&mut operator, &of, &own)), ErrorName::Locked);
+    release(&node, &of, &second["token"]).unwrap();
     lock(&mut operator, &of, &json!({ "paths": ["src/a"] })).unwrap();
     node.verify();
 }
