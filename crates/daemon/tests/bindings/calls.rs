@@ -30,7 +30,7 @@ fn call_by_its_path_has_the_status_of_its_error() {
         ("/v1/runtime/agent.fly", json!({}), ErrorName::MethodNotFound),
         ("/v1/runtime/agent.stop", json!({ "agent": "listener" }), ErrorName::PermissionDenied),
         ("/v1/runtime/agent.wait", long_call(1), ErrorName::DeadlineExceeded),
-        ("/v1/workspace/file.write", json!({}), ErrorName::Unsupported),
+        ("/v1/evidence/replay.run", json!({}), ErrorName::Unsupported),
         ("/v1/runtime/agent.list", json!({ "ctx": { "tenant": "other" } }), ErrorName::NotFound),
     ] {
         let answer = client.post(path, &body);
