@@ -633,6 +633,54 @@ export interface AwaitInvocationParams {
   timeout_ms: number;
 }
 
+/** Waits until what was written has arrived. */
+export interface BarrierAwaitParams {
+  /** Of what. */
+  target: BarrierTarget;
+  /** Up to where. */
+  through: BarrierThrough;
+  /** Which projection of a stream; `log` if not given. */
+  projection?: string;
+  /** Where, by the ids of nodes: this one, which is also meant if none is named. */
+  replicas?: Array<NodeId>;
+  /** How long to wait, in milliseconds, at most ten minutes. */
+  timeout_ms?: number;
+}
+
+/** It has arrived. */
+export interface BarrierReceipt {
+  /** The digest of all that is said here besides. */
+  id: string;
+  /** Of what. */
+  target: BarrierTarget;
+  /** Everything up to this number is there. */
+  through_seq: number;
+  /** When that was seen. */
+  reached_at: Timestamp;
+  /** Where. */
+  replicas: Array<ReplicaPlace>;
+  /** The digest of the newest checkpoint of the workspace, if it has all these changes and no more. */
+  tree_digest?: string | null;
+}
+
+/** Of what something has to arrive: exactly one of the two. */
+export interface BarrierTarget {
+  /** Changes of files of this workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Entries of a stream. */
+  stream?: Target | null;
+}
+
+/** Up to where: exactly one of the three. */
+export interface BarrierThrough {
+  /** This number: a `write_seq` of a workspace, the number of an entry of a stream. */
+  seq?: number | null;
+  /** The place in a stream that a cursor names. */
+  cursor?: string | null;
+  /** These changes of a workspace, by their numbers, at most 1,000. */
+  write_ids?: Array<number>;
+}
+
 /** One for whom a sender says that it speaks. */
 export interface BehalfParam {
   /** For whom. */
@@ -1045,6 +1093,8 @@ export interface CheckpointRestoreParams {
   checkpoint_id: CheckpointId;
   /** Do it even if somebody is at work in the folder. */
   force?: boolean;
+  /** The token of the caller's lock, if there is one in the workspace. */
+  lock?: number | null;
   /** Whether what git ignores is kept and touched, too. */
   ignored?: boolean;
   /** Whether `.git` is kept and touched, too. */
@@ -1904,6 +1954,8 @@ export interface FileDeleteParams {
   agent?: string | null;
   /** Only if it holds this now. */
   if_version?: string | null;
+  /** The token of the caller's lock on it, if it is locked. */
+  lock?: number | null;
 }
 
 /** What something in a folder is. */
@@ -1959,6 +2011,8 @@ export interface FileMoveParams {
   if_version?: string | null;
   /** Make the folders on its way. */
   folders?: boolean;
+  /** The token of the caller's lock on it, if it is locked. */
+  lock?: number | null;
 }
 
 /** Names a file. */
@@ -2085,6 +2139,8 @@ export interface FileWriteParams {
   if_version?: string | null;
   /** Make the folders on its way. */
   folders?: boolean;
+  /** The token of the caller's lock on it, if it is locked. */
+  lock?: number | null;
 }
 
 /** What there is in a folder. */
@@ -3043,6 +3099,72 @@ export interface LoadView {
   fifteen_minutes_milli?: number | null;
   /** Bytes of memory that could be had. */
   memory_available_bytes?: number | null;
+}
+
+/** Takes a lock, or has one for longer. Two programs of one operator are one holder, so that only the token says which lock is to be had for longer. */
+export interface LockAcquireParams {
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** On these paths and everything beneath them, at most 64; `.` is the whole workspace. */
+  paths?: Array<string>;
+  /** Instead: the token of the lock that is to be had for longer. */
+  token?: number | null;
+  /** Whether others may have one besides that is shared, too. Nobody writes then. */
+  shared?: boolean;
+  /** For how long, in milliseconds, from 100 to a day. */
+  ttl_ms?: number;
+  /** How long to wait for it, in milliseconds, at most ten minutes. */
+  wait_ms?: number;
+}
+
+/** Which locks to list. */
+export interface LockListParams {
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+}
+
+/** Locks. */
+export interface LockListResult {
+  /** Those that hold, by their tokens. */
+  locks: Array<LockView>;
+}
+
+/** Gives a lock back. */
+export interface LockReleaseParams {
+  /** Its token. */
+  token: number;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is. */
+  agent?: string | null;
+  /** Also if somebody else holds it; only for operators. */
+  force?: boolean;
+}
+
+/** A lock. */
+export interface LockView {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** The fencing token, which only grows in a workspace. */
+  token: number;
+  /** On what: paths, and everything beneath them. */
+  paths: Array<string>;
+  /** Whether others may have one besides. */
+  shared: boolean;
+  /** Who holds it. */
+  holder: SafeLabel;
+  /** Since when, or since when for longer. */
+  acquired_at: Timestamp;
+  /** When it ends by itself. */
+  expires_at: Timestamp;
+  /** The agent that does. */
+  agent_id?: AgentId | null;
+  /** The epoch of the agent, with which it ends. */
+  epoch?: Epoch | null;
 }
 
 /** Something that is not known. */
@@ -4319,6 +4441,14 @@ export interface ReplayResult {
   end: boolean;
 }
 
+/** How far a node is. */
+export interface ReplicaPlace {
+  /** Which. */
+  id: NodeId;
+  /** The number that it has reached. */
+  seq: number;
+}
+
 /** The replicas of a set. */
 export interface ReplicasView {
   /** How many there are meant to be. */
@@ -4853,7 +4983,9 @@ export type Segment =
   /** A person is waited for. */
   | "approval_wait"
   /** A call of a connector waits for leave, or is refused. */
-  | "connector_permission";
+  | "connector_permission"
+  /** Whoever has a lock on paths of a workspace is waited for. */
+  | "workspace_lock";
 
 /** What a request is about, beside what its parameters say. */
 export interface Selectors {
@@ -5951,6 +6083,8 @@ export interface ThreadCompactParams {
   summary: string;
   /** The last turn that the summary stands for; if not said, the newest one that has begun and does not run. */
   through?: TurnId | null;
+  /** Whether its program begins anew at once. Else it keeps what it has until its next epoch, and a turn that runs is left alone. */
+  rebuild?: boolean;
   /** Whether a turn that runs is cut short for it. */
   interrupt?: boolean;
   /** Only if the thread is at this version. */
@@ -6288,7 +6422,7 @@ export type TraceVerdict =
   | "runtime_delay"
   /** A turn shows no sign of life. */
   | "inference_timeout"
-  /** A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur. */
+  /** A lock on paths of a workspace was waited for, or the request was refused because of one. */
   | "workspace_lock"
   /** A call of a connector waited for leave, was refused by a rule, or its server does not let the node in. */
   | "connector_permission"

@@ -2904,6 +2904,7 @@ class ConversationThread(Group):
         thread_id: t.ThreadId,
         summary: str,
         through: Optional[t.TurnId] = None,
+        rebuild: Optional[bool] = None,
         interrupt: Optional[bool] = None,
         if_version: Optional[int] = None,
         reason: Optional[str] = None,
@@ -2918,12 +2919,13 @@ class ConversationThread(Group):
         :param thread_id: The thread.
         :param summary: What stands for it: 1 to 16,384 bytes. It is quoted as the caller's words.
         :param through: The last turn that the summary stands for; if not said, the newest one that has begun and does not run.
+        :param rebuild: Whether its program begins anew at once. Else it keeps what it has until its next epoch, and a turn that runs is left alone.
         :param interrupt: Whether a turn that runs is cut short for it.
         :param if_version: Only if the thread is at this version.
         :param reason: Why, for people.
         """
         required: Dict[str, Any] = {"thread_id": thread_id, "summary": summary}
-        optional: Dict[str, Any] = {"through": through, "interrupt": interrupt, "if_version": if_version, "reason": reason}
+        optional: Dict[str, Any] = {"through": through, "rebuild": rebuild, "interrupt": interrupt, "if_version": if_version, "reason": reason}
         result = self._call("conversation/thread.compact", required, optional, ctx, "same")
         return cast(t.ThreadCompactResult, result)
 

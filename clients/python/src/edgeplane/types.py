@@ -670,6 +670,58 @@ class AwaitInvocationParams(TypedDict):
     timeout_ms: int
 
 
+class BarrierAwaitParams(TypedDict):
+    """Waits until what was written has arrived."""
+
+    # Of what.
+    target: BarrierTarget
+    # Up to where.
+    through: BarrierThrough
+    # Which projection of a stream; `log` if not given.
+    projection: NotRequired[str]
+    # Where, by the ids of nodes: this one, which is also meant if none is named.
+    replicas: NotRequired[List[NodeId]]
+    # How long to wait, in milliseconds, at most ten minutes.
+    timeout_ms: NotRequired[int]
+
+
+class BarrierReceipt(TypedDict):
+    """It has arrived."""
+
+    # The digest of all that is said here besides.
+    id: str
+    # Of what.
+    target: BarrierTarget
+    # Everything up to this number is there.
+    through_seq: int
+    # When that was seen.
+    reached_at: Timestamp
+    # Where.
+    replicas: List[ReplicaPlace]
+    # The digest of the newest checkpoint of the workspace, if it has all these changes and no more.
+    tree_digest: NotRequired[Optional[str]]
+
+
+class BarrierTarget(TypedDict):
+    """Of what something has to arrive: exactly one of the two."""
+
+    # Changes of files of this workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Entries of a stream.
+    stream: NotRequired[Optional[Target]]
+
+
+class BarrierThrough(TypedDict):
+    """Up to where: exactly one of the three."""
+
+    # This number: a `write_seq` of a workspace, the number of an entry of a stream.
+    seq: NotRequired[Optional[int]]
+    # The place in a stream that a cursor names.
+    cursor: NotRequired[Optional[str]]
+    # These changes of a workspace, by their numbers, at most 1,000.
+    write_ids: NotRequired[List[int]]
+
+
 class BehalfParam(TypedDict):
     """One for whom a sender says that it speaks."""
 
@@ -1103,6 +1155,8 @@ class CheckpointRestoreParams(TypedDict):
     checkpoint_id: CheckpointId
     # Do it even if somebody is at work in the folder.
     force: NotRequired[bool]
+    # The token of the caller's lock, if there is one in the workspace.
+    lock: NotRequired[Optional[int]]
     # Whether what git ignores is kept and touched, too.
     ignored: NotRequired[bool]
     # Whether `.git` is kept and touched, too.
@@ -1945,6 +1999,8 @@ class FileDeleteParams(TypedDict):
     agent: NotRequired[Optional[str]]
     # Only if it holds this now.
     if_version: NotRequired[Optional[str]]
+    # The token of the caller's lock on it, if it is locked.
+    lock: NotRequired[Optional[int]]
 
 
 FileKind = Literal[
@@ -1999,6 +2055,8 @@ class FileMoveParams(TypedDict):
     if_version: NotRequired[Optional[str]]
     # Make the folders on its way.
     folders: NotRequired[bool]
+    # The token of the caller's lock on it, if it is locked.
+    lock: NotRequired[Optional[int]]
 
 
 class FileParams(TypedDict):
@@ -2132,6 +2190,8 @@ class FileWriteParams(TypedDict):
     if_version: NotRequired[Optional[str]]
     # Make the folders on its way.
     folders: NotRequired[bool]
+    # The token of the caller's lock on it, if it is locked.
+    lock: NotRequired[Optional[int]]
 
 
 class FolderCounts(TypedDict):
@@ -3127,6 +3187,77 @@ class LoadView(TypedDict):
     fifteen_minutes_milli: NotRequired[Optional[int]]
     # Bytes of memory that could be had.
     memory_available_bytes: NotRequired[Optional[int]]
+
+
+class LockAcquireParams(TypedDict):
+    """Takes a lock, or has one for longer. Two programs of one operator are one holder, so that only the token says which lock is to be had for longer."""
+
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # On these paths and everything beneath them, at most 64; `.` is the whole workspace.
+    paths: NotRequired[List[str]]
+    # Instead: the token of the lock that is to be had for longer.
+    token: NotRequired[Optional[int]]
+    # Whether others may have one besides that is shared, too. Nobody writes then.
+    shared: NotRequired[bool]
+    # For how long, in milliseconds, from 100 to a day.
+    ttl_ms: NotRequired[int]
+    # How long to wait for it, in milliseconds, at most ten minutes.
+    wait_ms: NotRequired[int]
+
+
+class LockListParams(TypedDict):
+    """Which locks to list."""
+
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+
+
+class LockListResult(TypedDict):
+    """Locks."""
+
+    # Those that hold, by their tokens.
+    locks: List[LockView]
+
+
+class LockReleaseParams(TypedDict):
+    """Gives a lock back."""
+
+    # Its token.
+    token: int
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is.
+    agent: NotRequired[Optional[str]]
+    # Also if somebody else holds it; only for operators.
+    force: NotRequired[bool]
+
+
+class LockView(TypedDict):
+    """A lock."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # The fencing token, which only grows in a workspace.
+    token: int
+    # On what: paths, and everything beneath them.
+    paths: List[str]
+    # Whether others may have one besides.
+    shared: bool
+    # Who holds it.
+    holder: SafeLabel
+    # Since when, or since when for longer.
+    acquired_at: Timestamp
+    # When it ends by itself.
+    expires_at: Timestamp
+    # The agent that does.
+    agent_id: NotRequired[Optional[AgentId]]
+    # The epoch of the agent, with which it ends.
+    epoch: NotRequired[Optional[Epoch]]
 
 
 class Marker(TypedDict):
@@ -4441,6 +4572,15 @@ class ReplayResult(TypedDict):
     end: bool
 
 
+class ReplicaPlace(TypedDict):
+    """How far a node is."""
+
+    # Which.
+    id: NodeId
+    # The number that it has reached.
+    seq: int
+
+
 class ReplicasView(TypedDict):
     """The replicas of a set."""
 
@@ -4983,6 +5123,7 @@ Segment = Literal[
     "tool",  # A tool or a command works.
     "approval_wait",  # A person is waited for.
     "connector_permission",  # A call of a connector waits for leave, or is refused.
+    "workspace_lock",  # Whoever has a lock on paths of a workspace is waited for.
 ]
 """Which part of a request's way a span is."""
 
@@ -6101,6 +6242,8 @@ class ThreadCompactParams(TypedDict):
     summary: str
     # The last turn that the summary stands for; if not said, the newest one that has begun and does not run.
     through: NotRequired[Optional[TurnId]]
+    # Whether its program begins anew at once. Else it keeps what it has until its next epoch, and a turn that runs is left alone.
+    rebuild: NotRequired[bool]
     # Whether a turn that runs is cut short for it.
     interrupt: NotRequired[bool]
     # Only if the thread is at this version.
@@ -6451,7 +6594,7 @@ TraceVerdict = Literal[
     "queue_wait",  # An agent was busy with something else.
     "runtime_delay",  # A program was started, restarted or ended badly.
     "inference_timeout",  # A turn shows no sign of life.
-    "workspace_lock",  # A workspace is locked by somebody else. Nothing locks workspaces yet, so this does not occur.
+    "workspace_lock",  # A lock on paths of a workspace was waited for, or the request was refused because of one.
     "connector_permission",  # A call of a connector waited for leave, was refused by a rule, or its server does not let the node in.
     "healthy",  # Nothing took longer than it should.
 ]

@@ -6,7 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
     CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
-    FileChangeBegun, FileChangeEnded, HookCompleted, HookFailed, HookStarted, InterruptRequested, InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, LockAcquired, LockRefused, LockReleased, LockWaiting, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed, RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
+    FileChangeBegun, FileChangeEnded, HookCompleted, HookFailed, HookStarted, InterruptRequested,
+    InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, LockAcquired,
+    LockRefused, LockReleased, LockWaiting, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed,
+    RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed,
+    SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated,
+    TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted,
+    ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
 };
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
