@@ -213,8 +213,10 @@ fn turn_that_is_begun_for_no_task_is_a_run_of_one() {
         ("runtime/task.complete", json!({})),
         ("runtime/run.start", json!({})),
     ] {
-        assert_eq!(refused(&node, method, params(id, &more)), "invalid_state", "{method}");
+        assert_eq!(refused(&node, method, params(id, &more)), "not_found", "{method}");
     }
+    let graph = call(&node, "runtime/task.graph", json!({ "task_id": id }));
+    assert_eq!((graph["tasks"].as_array().unwrap().len(), &graph["tasks"][0]["task_id"]), (1, &json!(id)));
     assert_eq!(
         refused(&node, "runtime/task.get", json!({ "task_id": CHOSEN.replace("run_", "tsk_") })),
         "not_found"

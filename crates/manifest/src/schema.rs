@@ -115,8 +115,11 @@ mod tests {
                             for (name, field) in all {
                                 let described = field.get("description").is_some()
                                     || field.get("const").is_some()
-                                    || ["service", "artifact", "file", "env", "stdio", "http", "oauth"]
-                                        .contains(&name.as_str());
+                                    || [
+                                        "service", "artifact", "file", "env", "exec", "stdio", "http",
+                                        "oauth",
+                                    ]
+                                    .contains(&name.as_str());
                                 assert!(described, "{path}/{name} has no description");
                             }
                         }

@@ -285,6 +285,7 @@ proptest! {
                     "longest wait", "at least one of exec", "native driver", "one segment", "the agent itself", "a program",
                     "as an entry of its own", "one of cron, every, at", "one of command, url", "goes on with its own session", "for each server of tools", "beside `command`", "beside `url`", "beside `every`", "shorter than `every`",
                     "of an agent that remembers", "beside `http`", "an address with `http://`", "{prompt}", "{session}", "beside it", "a JSON pointer",
+                    "one of `tokenUrl` and `issuer`", "or `permission_request`", "or `post_tool_failure`", "an address", "a reference to it",
                 ];
                 let message = problem.to_string();
                 prop_assert!(related.iter().any(|part| message.contains(part)), "{}", message);

@@ -96,9 +96,9 @@ fn message(session: &Session, id: TaskId) -> Option<MessageRow> {
 pub(super) fn unchangeable(session: &Session, id: TaskId) -> Option<RpcError> {
     message(session, id)?;
     let turn = TurnId::from_bytes(*id.as_bytes());
-    let what = format!("task {id} is turn {turn} and nothing besides: nothing about it can be changed");
+    let what = format!("no task {id} is written down: it is turn {turn} and nothing besides");
     Some(
-        RpcError::new(ErrorName::InvalidState, what)
+        RpcError::new(ErrorName::NotFound, what)
             .hint("`conversation/turn.interrupt` ends it; `runtime/task.create` writes a task down"),
     )
 }

@@ -180,7 +180,15 @@ pub(in crate::server) async fn graph(
     session: &Session,
     params: TaskGraphParams,
 ) -> Result<TaskGraphResult, RpcError> {
-    let row = seen(session, params.task_id)?;
+    let id = params.task_id;
+    if session.shared.record.look_up(|reader| reader.task(&id))?.is_none()
+        && let Some(TaskDetail { task, .. }) = implicit::detail(session, id)?
+    {
+        let TaskView { task_id, title, state, attempts, .. } = task;
+        let node = TaskNode { task_id, parent: None, title, state, attempts };
+        return Ok(TaskGraphResult { root_id: id, tasks: vec![node], edges: Vec::new() });
+    }
+    let row = seen(session, id)?;
     let root = row.root;
     seen(session, root)?;
     let most = params.tasks_max.clamp(1, GRAPH_TASKS_MAX);
