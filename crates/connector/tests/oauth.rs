@@ -88,7 +88,7 @@ async fn answer(State(seen): State<Shared>, uri: Uri, headers: HeaderMap, body: 
                 "token_endpoint_auth_methods_supported": [method],
             }))
         }
-        "/token" => token(seen, auth, text),
+        "/token" => token(seen, auth, &text),
         _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -97,8 +97,8 @@ fn said(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
 
-fn token(seen: &mut Seen, auth: &str, form: String) -> Response {
-    seen.forms.push(form.clone());
+fn token(seen: &mut Seen, auth: &str, form: &str) -> Response {
+    seen.forms.push(form.to_owned());
     match seen.way {
         Way::SendsOn => {
             return (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/evil")]).into_response();

@@ -54,7 +54,7 @@ fn ask(node: &Node, method: &str, params: Value) -> Result<Value, RpcError> {
     node.connect().try_raw(method, params)
 }
 
-fn called(node: &Node, capability: &str, input: Value) -> Value {
+fn called(node: &Node, capability: &str, input: &Value) -> Value {
     let call = json!({ "capability": capability, "input": input });
     let said = ask(node, "capability/invoke", call).unwrap();
     assert_eq!(said["status"], "succeeded", "{said}");
@@ -101,16 +101,16 @@ fn every_kind_of_thing_that_a_public_server_offers_is_found_and_called() {
     let sum = ask(&node, "capability/get", json!({ "capability": "everything/get-sum" })).unwrap();
     assert_eq!(sum["backing"], json!({ "connector": "everything", "native_id": "get-sum" }));
     assert_eq!(sum["input_schema"]["required"], json!(["a", "b"]));
-    let added = called(&node, "everything/get-sum", json!({ "a": 2, "b": 3 }));
+    let added = called(&node, "everything/get-sum", &json!({ "a": 2, "b": 3 }));
     assert_eq!(text_of(&added), "The sum of 2 and 3 is 5.");
-    let read = called(&node, document, json!({}));
+    let read = called(&node, document, &json!({}));
     assert_eq!(read["output"]["contents"][0]["uri"], "demo://resource/static/document/features.md");
     assert!(read["output"]["contents"][0]["text"].as_str().unwrap().len() > 1_000, "{read}");
-    let prompt = called(&node, "everything/prompt:args-prompt", json!({ "city": "Oslo" }));
+    let prompt = called(&node, "everything/prompt:args-prompt", &json!({ "city": "Oslo" }));
     assert_eq!(prompt["output"]["messages"][0]["content"]["text"], "What's weather in Oslo?");
-    let structured = called(&node, "everything/get-structured-content", json!({ "location": "Chicago" }));
+    let structured = called(&node, "everything/get-structured-content", &json!({ "location": "Chicago" }));
     assert!(structured["output"]["structuredContent"]["temperature"].is_number(), "{structured}");
-    let image = called(&node, "everything/get-tiny-image", json!({}));
+    let image = called(&node, "everything/get-tiny-image", &json!({}));
     assert_eq!(image["output"]["content"][1]["mimeType"], "image/png");
     // What its server refuses has failed, in the server's words.
     let bad = json!({ "capability": "everything/get-sum", "input": { "a": "two", "b": 3 } });
@@ -164,14 +164,14 @@ fn public_servers_keep_files_and_facts_for_agents() {
         let call = json!({ "capability": "memory/search_nodes", "input": { "query": "edge" } });
         ask(&node, "capability/invoke", call).is_ok_and(|said| said["status"] == "succeeded")
     });
-    let found = called(&node, "memory/search_nodes", json!({ "query": "edge" }));
+    let found = called(&node, "memory/search_nodes", &json!({ "query": "edge" }));
     assert_eq!(found["output"]["structuredContent"]["entities"][0]["observations"], json!(["it holds"]));
     node.kill_daemon();
     eventually("they end with the daemon", || {
         running(&node, "server-memory").is_empty() && running(&node, "server-filesystem").is_empty()
     });
     node.up();
-    assert_eq!(text_of(&called(&node, "files/read_text_file", json!({ "path": path }))), "kept");
+    assert_eq!(text_of(&called(&node, "files/read_text_file", &json!({ "path": path }))), "kept");
     node.verify();
 }
 
@@ -232,10 +232,10 @@ spec:
     let found = names(&node, "far");
     assert!(found.contains(&"far/prompt:args-prompt".to_owned()), "{found:?}");
     let sum = json!({ "a": 2, "b": 3 });
-    assert_eq!(text_of(&called(&node, "far/get-sum", sum.clone())), "The sum of 2 and 3 is 5.");
-    let read = called(&node, "far/resource:demo://resource/static/document/features.md", json!({}));
+    assert_eq!(text_of(&called(&node, "far/get-sum", &sum)), "The sum of 2 and 3 is 5.");
+    let read = called(&node, "far/resource:demo://resource/static/document/features.md", &json!({}));
     assert!(read["output"]["contents"][0]["text"].as_str().unwrap().len() > 1_000, "{read}");
-    let prompt = called(&node, "far/prompt:args-prompt", json!({ "city": "Oslo" }));
+    let prompt = called(&node, "far/prompt:args-prompt", &json!({ "city": "Oslo" }));
     assert_eq!(prompt["output"]["messages"][0]["content"]["text"], "What's weather in Oslo?");
 
     server.kill();

@@ -71,7 +71,6 @@ pub(crate) fn check(node: &mut Node, items: usize) {
         }
     }
     assert_eq!(ended.values().sum::<usize>(), begun, "each call that was begun has ended: {ended:?}");
-    eprintln!("calls of the tool: {ended:?}");
     for one in &all {
         let shown = call(node, "capability/invocation.get", json!({ "invocation_id": one.invocation }));
         assert_eq!((&shown["status"], &shown["input"]["text"]), (&json!("succeeded"), &json!(one.words)));

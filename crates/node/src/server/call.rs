@@ -54,10 +54,10 @@ pub(super) async fn request(
             let trace = trace::begin(&shared, &session.caller, method, &context, &params);
             of = Some(trace.traceparent.trace_id);
             // On the heap: what a method needs would else stand on the stack of each that awaits it.
-            let serving = Box::pin(async {
+            let serving = async {
                 spoken?;
-                surrounded(&session, method, params, &context).await
-            });
+                Box::pin(surrounded(&session, method, params, &context)).await
+            };
             trace::serve(&shared, trace, serving).await
         }
         Err(error) => Err(error.clone()),
