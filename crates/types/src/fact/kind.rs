@@ -3,17 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    CallEnd, Cause, CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, ClosingReason,
-    CommandInputAccepted, CommandInputSettled, DeliveryAcknowledged, DeliveryCreated, DeliveryFailed,
-    FileChangeBegun, FileChangeEnded, HookCompleted, HookFailed, HookStarted, InterruptRequested,
-    InvocationBegun, InvocationEnded, InvocationRequested, JobCreated, JobItemReported, LockAcquired,
-    LockRefused, LockReleased, LockWaiting, ResourceDeleted, ResourcePut, RestoreEnded, RestoreFailed,
-    RestoreStarted, RunBegun, RunEnded, RunStarted, SessionArchived, SessionCreated, SubagentClosed,
-    SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned, TaskCancelRequested, TaskCreated,
-    TaskLinked, TaskMoved, TaskProgressed, TaskUnlinked, TaskUpdated, ThreadArchived, ThreadCompacted,
-    ThreadCreated, ThreadRolledBack, ThreadUpdated, ToldBy, TreeEvidence, WorkspaceCreated, WorkspaceDeleted,
-};
+// Nearly every fact has a type of its own beside this table.
+use super::*;
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
     Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, OverrideScope, PolicyAction,
@@ -41,7 +32,6 @@ pub enum Fact {
     /// The record grows again; so many events had waited in the reserve.
     #[serde(rename = "node.storage_resumed")]
     NodeStorageResumed { held_events: u64 },
-
     /// An operator's decision over agents is in force: the intent.
     #[serde(rename = "override.applied")]
     OverrideApplied {
@@ -55,7 +45,6 @@ pub enum Fact {
     /// An operator's decision over agents is no more.
     #[serde(rename = "override.lifted")]
     OverrideLifted { override_id: OverrideId, reason: String },
-
     /// An agent became known.
     #[serde(rename = "agent.declared")]
     AgentDeclared {
@@ -153,7 +142,6 @@ pub enum Fact {
     /// Its health changed.
     #[serde(rename = "agent.probed")]
     AgentProbed { healthy: bool, reason: String },
-
     /// A message is durable and will be delivered.
     #[serde(rename = "message.accepted")]
     MessageAccepted { envelope: Box<Envelope> },
@@ -188,14 +176,12 @@ pub enum Fact {
     /// A message was given up.
     #[serde(rename = "message.dead_lettered")]
     MessageDeadLettered { message_id: MessageId, reason: String },
-
     /// A message that was given up is not wanted any more.
     #[serde(rename = "message.dropped")]
     MessageDropped { message_id: MessageId, reason: String },
     /// A waiting message goes before all others that wait for a turn's end.
     #[serde(rename = "message.promoted")]
     MessagePromoted { message_id: MessageId },
-
     /// An agent has a further session.
     #[serde(rename = "session.created")]
     SessionCreated(SessionCreated),
@@ -229,7 +215,6 @@ pub enum Fact {
     /// Who was to have an output says that they have it.
     #[serde(rename = "delivery.acknowledged")]
     DeliveryAcknowledged(DeliveryAcknowledged),
-
     /// A rule, or the lack of one, refused a request; `count` of the same kind within a second.
     #[serde(rename = "request.refused")]
     RequestRefused {
@@ -250,7 +235,6 @@ pub enum Fact {
     /// Rules could not be read; those before stay in force.
     #[serde(rename = "policy.rejected")]
     PolicyRejected { file: String, problem: String },
-
     /// The node signs with this key from here on.
     #[serde(rename = "key.created")]
     KeyCreated { key_id: SafeLabel, public_key: String },
@@ -274,7 +258,6 @@ pub enum Fact {
     /// A token is worth nothing any more.
     #[serde(rename = "token.revoked")]
     TokenRevoked { token_id: TokenId, reason: String },
-
     /// A call that changes something was begun under a key: the intent. The key is known by its digest together with who
     /// used it for which method.
     #[serde(rename = "call.began")]
@@ -282,7 +265,6 @@ pub enum Fact {
     /// A call under a key ended.
     #[serde(rename = "call.ended")]
     CallEnded { key_digest: String, end: CallEnd },
-
     /// A schedule is in force, or changed. What it says stands in the body store.
     #[serde(rename = "schedule.declared")]
     ScheduleDeclared { name: AgentName, spec_digest: String, spec_bytes: u64, in_manifest: bool },
@@ -304,7 +286,6 @@ pub enum Fact {
     /// A schedule came due so many times, first and last at these, while nothing could be sent.
     #[serde(rename = "schedule.missed")]
     ScheduleMissed { name: AgentName, from: Timestamp, to: Timestamp, count: u64, reason: MissReason },
-
     /// Something waits for a person.
     #[serde(rename = "action.opened")]
     ActionOpened { action: Box<Action> },
@@ -323,7 +304,6 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         told_by: Option<MessageId>,
     },
-
     /// A program's session takes messages: a new one, or a former one that goes on. What the program said of itself
     /// stands in the body store.
     #[serde(rename = "session.opened")]
@@ -346,7 +326,6 @@ pub enum Fact {
     /// A program's session cannot come about in this epoch.
     #[serde(rename = "session.failed")]
     SessionFailed { epoch: Epoch, reason: String },
-
     /// An epoch is about to be ended as planned. By a protocol its program is told why and how long it has to save what
     /// it wants to keep; by the signal it only learns that it is to end.
     #[serde(rename = "session.closing")]
@@ -354,7 +333,6 @@ pub enum Fact {
     /// A program that was told that its epoch ends has said that it is ready, or its time was over.
     #[serde(rename = "session.closed")]
     SessionClosed { epoch: Epoch, answered: bool },
-
     /// A turn ended. The authority is what its output weighs, by what the program had before it then. The outcome is
     /// the program's word for why it ended.
     #[serde(rename = "turn.completed")]
@@ -463,7 +441,6 @@ pub enum Fact {
     /// An agent is handed an answer to its question, or a part of one, that weighs less than its own words may.
     #[serde(rename = "answer.heard")]
     AnswerHeard { epoch: Epoch, message_id: MessageId, authority: Authority },
-
     /// A task is written down.
     #[serde(rename = "task.created")]
     TaskCreated(Box<TaskCreated>),
@@ -494,14 +471,12 @@ pub enum Fact {
     /// A run has ended.
     #[serde(rename = "run.ended")]
     RunEnded(RunEnded),
-
     /// A task is a job.
     #[serde(rename = "job.created")]
     JobCreated(Box<JobCreated>),
     /// Whoever holds an item of a job says what came of it.
     #[serde(rename = "job_item.reported")]
     JobItemReported(JobItemReported),
-
     /// An agent has a further child: the intent.
     #[serde(rename = "subagent.spawned")]
     SubagentSpawned(Box<SubagentSpawned>),
@@ -517,7 +492,6 @@ pub enum Fact {
     /// A child of an agent is retired.
     #[serde(rename = "subagent.closed")]
     SubagentClosed(SubagentClosed),
-
     /// A call of a capability is asked for, and what holds for it was found out.
     #[serde(rename = "invocation.requested")]
     InvocationRequested(Box<InvocationRequested>),
@@ -581,7 +555,6 @@ pub enum Fact {
     /// A lock is no more.
     #[serde(rename = "lock.released")]
     LockReleased(LockReleased),
-
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]
     MemoryPut {
@@ -595,21 +568,18 @@ pub enum Fact {
     /// A key of an agent's memory was removed.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted { key: String, version: u64 },
-
     /// A resource has a new version.
     #[serde(rename = "resource.put")]
     ResourcePut(ResourcePut),
     /// A resource is no more.
     #[serde(rename = "resource.deleted")]
     ResourceDeleted(ResourceDeleted),
-
     /// Somebody began to watch or to control.
     #[serde(rename = "attach.opened")]
     AttachOpened { attachment: String, control: bool, epoch: Epoch, takeover: bool },
     /// They left, or were made to.
     #[serde(rename = "attach.closed")]
     AttachClosed { attachment: String, reason: String },
-
     /// A segment of a recording is complete and on stable storage.
     #[serde(rename = "recording.sealed")]
     RecordingSealed {
