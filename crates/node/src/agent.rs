@@ -81,7 +81,7 @@ pub(crate) use begin::{Begun, ToBegin, message_of, turn_of};
 pub(crate) use compaction::Compacted;
 pub(crate) use dead_letters::LetterRequest;
 pub(crate) use handle::{AgentHandle, Command, MemoryAnswer, Summary};
-pub(crate) use history::turns_of;
+pub(crate) use history::{newest_given, turns_of};
 pub(crate) use hooks::kind as hook_kind;
 pub(crate) use interrupt::{TurnChanged, TurnRequest};
 pub(crate) use life::LifeRequest;

@@ -3,7 +3,7 @@
 //! The summary is somebody's words and weighs as much as theirs; the node writes none. Nothing is taken out of the history:
 //! lists and transcripts show every turn. What waits for a person goes on waiting.
 
-use edgeplane_store::{ActionFilter, CommittedEvent, Order, ThreadRow};
+use edgeplane_store::{ActionFilter, CommittedEvent, ThreadRow};
 use edgeplane_types::{ActionId, Authority, ErrorName, Fact, TurnId, fact::ThreadCompacted};
 use edgeplane_wire::{
     api::conversation::thread::{ContextRebuilt, ThreadCompactParams},
@@ -12,15 +12,12 @@ use edgeplane_wire::{
 
 use super::{
     Actor,
-    begin::{message_of, turn_of},
-    history::{turns_of, was_given},
+    begin::message_of,
+    history::{newest_given, turns_of},
     rehydration::EVENTS_MAX,
     threads::check_version,
 };
 use crate::record::Origin;
-
-/// Turns among which the newest one that was given is looked for.
-const LOOKED_AT_MAX: usize = 500;
 
 /// Open actions that are named.
 const ACTIONS_MAX: usize = 500;
@@ -94,20 +91,8 @@ impl Actor {
 
     /// The newest turn of a thread that its program was given, that does not run and that is part of its history.
     fn newest_given(&self, thread: &ThreadRow) -> Result<TurnId, RpcError> {
-        let of = turns_of(thread);
         let running = self.delivery.turns.running();
-        let found = self.shared.record.look_up(|reader| {
-            for row in reader.turns_in(of, Order::Newest, LOOKED_AT_MAX, 0)? {
-                let turn = turn_of(row.envelope.id);
-                if was_given(&row)
-                    && Some(row.envelope.id) != running
-                    && reader.removed_turn(&turn)?.is_none()
-                {
-                    return Ok(Some(turn));
-                }
-            }
-            Ok(None)
-        })?;
+        let found = self.shared.record.look_up(|reader| newest_given(reader, thread, running))?;
         found.ok_or_else(|| {
             let what = format!("thread {} has no turn that a summary could stand for", thread.id);
             RpcError::new(ErrorName::InvalidState, what)

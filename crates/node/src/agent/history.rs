@@ -7,7 +7,9 @@
 
 use edgeplane_driver::render::{self, Bounds, Fork, Quotation};
 use edgeplane_store::{MessageRow, Order, ReadError, Reader, ThreadRow, TurnsOf};
-use edgeplane_types::{AgentId, Authority, Continuity, Envelope, Epoch, Fact, MessageId, Rung, SafeLabel};
+use edgeplane_types::{
+    AgentId, Authority, Continuity, Envelope, Epoch, Fact, MessageId, Rung, SafeLabel, TurnId,
+};
 
 use super::{
     Actor,
@@ -18,6 +20,9 @@ use crate::{caller::AGENT_AUTHORITY_MAX, record::chain};
 
 /// Turns that are quoted at most. Which are left out is said.
 const TURNS_MAX: usize = 20;
+
+/// Turns among which the newest one that was given is looked for.
+const LOOKED_AT_MAX: usize = 500;
 
 /// Threads in a line of forks that are looked through.
 const PARENTS_MAX: usize = 8;
@@ -202,6 +207,21 @@ pub(super) fn was_given(row: &MessageRow) -> bool {
     let came =
         |rung: Rung| matches!(rung, Rung::Injected | Rung::Observed | Rung::TurnEnded | Rung::Ambiguous);
     !row.waiting && row.receipts.iter().any(|receipt| came(receipt.rung))
+}
+
+/// The newest turn of a thread that its program was given, that does not run and that is part of its history.
+pub(crate) fn newest_given(
+    reader: &Reader,
+    thread: &ThreadRow,
+    running: Option<MessageId>,
+) -> Result<Option<TurnId>, ReadError> {
+    for row in reader.turns_in(turns_of(thread), Order::Newest, LOOKED_AT_MAX, 0)? {
+        let turn = turn_of(row.envelope.id);
+        if was_given(&row) && Some(row.envelope.id) != running && reader.removed_turn(&turn)?.is_none() {
+            return Ok(Some(turn));
+        }
+    }
+    Ok(None)
 }
 
 /// Where the turns of a thread are found.

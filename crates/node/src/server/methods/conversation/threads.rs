@@ -1,7 +1,7 @@
 //! Threads: made, called, archived, forked, rolled back, compacted.
 
 use edgeplane_driver::render::SUMMARY_BYTES_MAX;
-use edgeplane_store::{Order, ReadError, Reader, ThreadFilter, ThreadRow};
+use edgeplane_store::{ReadError, ThreadFilter, ThreadRow};
 use edgeplane_types::{
     ErrorName, Fact, SessionId, ThreadId, TurnId,
     fact::{ThreadArchived, ThreadCreated, ThreadParent, ThreadUpdated},
@@ -24,12 +24,9 @@ use super::{
     view::{self, Seen},
 };
 use crate::{
-    agent::{AgentHandle, Command, check_version, message_of, turn_of, turns_of},
+    agent::{AgentHandle, Command, check_version, message_of, newest_given},
     record::Origin,
 };
-
-/// Turns that are looked through for the newest one that was given.
-const LOOKED_AT_MAX: usize = 500;
 
 /// A thread as it is now.
 pub(super) fn one(session: &Session, id: ThreadId) -> Result<ThreadView, RpcError> {
@@ -244,7 +241,7 @@ pub(in crate::server) async fn fork(
     let through = match (params.turn_id, before) {
         (Some(turn), _) => Some(turn),
         (None, Some(before)) => before.through,
-        (None, None) => session.shared.record.read(move |reader| newest_given(reader, &parent)).await?,
+        (None, None) => session.shared.record.read(move |reader| newest_given(reader, &parent, None)).await?,
     };
     let parent = thread(session, params.thread_id)?;
     if let Some(turn) = params.turn_id {
@@ -259,17 +256,6 @@ pub(in crate::server) async fn fork(
         parent: Some(parent),
     };
     make(session, &handle, wanted).await
-}
-
-/// The newest turn of a thread that is part of its history and was given to its program.
-fn newest_given(reader: &Reader, thread: &ThreadRow) -> Result<Option<TurnId>, ReadError> {
-    for row in reader.turns_in(turns_of(thread), Order::Newest, LOOKED_AT_MAX, 0)? {
-        let turn = turn_of(row.envelope.id);
-        if !row.waiting && row.epoch.is_some() && reader.removed_turn(&turn)?.is_none() {
-            return Ok(Some(turn));
-        }
-    }
-    Ok(None)
 }
 
 /// Refuses to fork behind what is no part of a thread's history.
