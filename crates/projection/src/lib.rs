@@ -13,6 +13,7 @@ pub mod subject;
 
 mod actions;
 mod agentruntime;
+mod edges;
 mod fold;
 mod folds;
 mod life;

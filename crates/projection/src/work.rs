@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use edgeplane_types::{
-    AgentId, EdgeKind, Event, Fact, RunId, RunState, StreamName, TaskId, TaskState, Timestamp,
+    AgentId, Event, Fact, RunId, RunState, StreamName, TaskId, TaskState, Timestamp,
     fact::{Actor, TaskCreated, TaskPlan},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::fold::SHOWN_MAX;
+use crate::{edges::Edges, fold::SHOWN_MAX};
 
 /// Attempts at one task that are shown, and edges of one; the others are counted.
 const OF_ONE_MAX: usize = 20;
@@ -31,13 +31,6 @@ struct Attempt {
     ended: Option<Timestamp>,
 }
 
-/// An edge.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Edge {
-    kind: EdgeKind,
-    to: String,
-}
-
 /// A task as far as it is known.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
@@ -52,8 +45,8 @@ pub(crate) struct Task {
     run: Option<RunId>,
     attempts: VecDeque<Attempt>,
     attempts_more: u64,
-    edges: VecDeque<Edge>,
-    edges_more: u64,
+    #[serde(flatten)]
+    edges: Edges,
     changed: Timestamp,
 }
 
@@ -70,8 +63,7 @@ impl Task {
             run: None,
             attempts: VecDeque::new(),
             attempts_more: 0,
-            edges: VecDeque::new(),
-            edges_more: 0,
+            edges: Edges::default(),
             changed: at,
         }
     }
@@ -83,18 +75,6 @@ impl Task {
     fn plan(&mut self, plan: &TaskPlan, agent: AgentId) {
         self.title.clone_from(&plan.title);
         self.is_own = plan.assignee == Some(agent);
-    }
-
-    fn link(&mut self, kind: EdgeKind, to: String) {
-        let edge = Edge { kind, to };
-        if self.edges.contains(&edge) {
-            return;
-        }
-        if self.edges.len() == OF_ONE_MAX {
-            self.edges.pop_front();
-            self.edges_more += 1;
-        }
-        self.edges.push_back(edge);
     }
 
     fn attempt(&mut self, attempt: Attempt) {
@@ -123,7 +103,7 @@ impl Task {
             "attempts": attempts,
             "attemptsMore": self.attempts_more,
             "relationships": edges,
-            "relationshipsMore": self.edges_more,
+            "relationshipsMore": self.edges.more,
         });
         let Some(object) = view.as_object_mut() else { return view };
         if let Some(parent) = self.parent {
@@ -236,12 +216,10 @@ fn created(task: &mut Task, created: &TaskCreated, agent: AgentId) {
     task.plan(&created.plan, agent);
     task.parent = created.parent_id;
     task.state = created.state;
-    for other in &created.depends_on {
-        task.link(EdgeKind::DependsOn, other.to_string());
-    }
 }
 
 fn change(task: &mut Task, event: &Event, agent: AgentId) {
+    task.edges.take(&event.fact, OF_ONE_MAX);
     match &event.fact {
         Fact::TaskCreated(fact) => {
             task.is_wanted = is_by(event, agent);
@@ -251,15 +229,6 @@ fn change(task: &mut Task, event: &Event, agent: AgentId) {
         Fact::TaskMoved(moved) => {
             task.state = moved.to;
             task.reason.clone_from(&moved.reason);
-        }
-        Fact::TaskLinked(linked) => {
-            if let Some(to) = linked.to.map(|to| to.to_string()).or_else(|| linked.uri.clone()) {
-                task.link(linked.kind, to);
-            }
-        }
-        Fact::TaskUnlinked(unlinked) => {
-            let to = unlinked.to.map(|to| to.to_string()).or_else(|| unlinked.uri.clone());
-            task.edges.retain(|edge| edge.kind != unlinked.kind || Some(&edge.to) != to.as_ref());
         }
         Fact::RunStarted(started) => {
             task.run = (started.agent_id == agent).then_some(started.run_id);

@@ -1,15 +1,15 @@
 //! `task.view` and `task.graph`: one task with all that happened to it, and a graph of tasks as it is now.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use edgeplane_types::{
-    AgentId, EdgeKind, Event, Fact, Priority, RunId, RunLimits, RunState, TaskId, TaskState, Timestamp,
-    fact::TaskPlan,
+    AgentId, Event, Fact, Priority, RunId, RunLimits, RunState, TaskId, TaskState, Timestamp, fact::TaskPlan,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
+    edges::Edges,
     entry::Ids,
     fold::{Fold, SHOWN_MAX, Step},
     json::Object,
@@ -22,13 +22,6 @@ const EDGES_MAX: usize = 200;
 
 pub(crate) fn takes(kind: &str) -> bool {
     matches!(kind.split_once('.'), Some(("task" | "run" | "job" | "job_item", _)))
-}
-
-/// An edge that begins at a task.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Edge {
-    kind: EdgeKind,
-    to: String,
 }
 
 /// The newest attempt.
@@ -85,8 +78,8 @@ struct Task {
     cancelled_because: Option<String>,
     progress: Option<Progress>,
     attempt: Option<Attempt>,
-    edges: VecDeque<Edge>,
-    edges_more: u64,
+    #[serde(flatten)]
+    edges: Edges,
     changed_at: Timestamp,
 }
 
@@ -100,34 +93,19 @@ impl Task {
             cancelled_because: None,
             progress: None,
             attempt: None,
-            edges: VecDeque::new(),
-            edges_more: 0,
+            edges: Edges::default(),
             changed_at: at,
         }
     }
 
-    fn link(&mut self, kind: EdgeKind, to: String) {
-        let edge = Edge { kind, to };
-        if self.edges.contains(&edge) {
-            return;
-        }
-        if self.edges.len() == EDGES_MAX {
-            self.edges.pop_front();
-            self.edges_more += 1;
-        }
-        self.edges.push_back(edge);
-    }
-
     fn take(&mut self, event: &Event) {
         self.changed_at = event.ts;
+        self.edges.take(&event.fact, EDGES_MAX);
         match &event.fact {
             Fact::TaskCreated(created) => {
                 self.parent = created.parent_id;
                 self.plan = Some(Plan::of(&created.plan));
                 self.state = created.state;
-                for other in &created.depends_on {
-                    self.link(EdgeKind::DependsOn, other.to_string());
-                }
             }
             Fact::TaskUpdated(updated) => self.plan = Some(Plan::of(&updated.plan)),
             Fact::TaskMoved(moved) => {
@@ -139,15 +117,6 @@ impl Task {
                 self.progress = Some(Progress { phase, done: said.done, total: said.total, accepted });
             }
             Fact::TaskCancelRequested(asked) => self.cancelled_because = Some(asked.reason.clone()),
-            Fact::TaskLinked(linked) => {
-                if let Some(to) = linked.to.map(|to| to.to_string()).or_else(|| linked.uri.clone()) {
-                    self.link(linked.kind, to);
-                }
-            }
-            Fact::TaskUnlinked(unlinked) => {
-                let to = unlinked.to.map(|to| to.to_string()).or_else(|| unlinked.uri.clone());
-                self.edges.retain(|edge| edge.kind != unlinked.kind || Some(&edge.to) != to.as_ref());
-            }
             Fact::RunStarted(started) => {
                 self.attempt = Some(Attempt {
                     run_id: started.run_id,
@@ -254,8 +223,8 @@ fn shown(id: TaskId, task: &Task) -> Value {
         "state": task.state,
         "reason": task.reason,
         "attempt": task.attempt,
-        "edges": task.edges,
-        "edges_more": task.edges_more,
+        "edges": task.edges.iter().collect::<Vec<_>>(),
+        "edges_more": task.edges.more,
         "changed_at": task.changed_at,
     })
 }
