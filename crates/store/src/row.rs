@@ -148,6 +148,8 @@ pub struct SessionRow {
     pub native_id: Option<String>,
     /// The epoch in which it was opened or gone on with last.
     pub opened_in: Option<Epoch>,
+    /// Whether no later epoch goes on with it, because it knows what was rolled back or compacted.
+    pub is_over: bool,
     /// Whether another epoch could go on with it.
     pub resumable: bool,
     /// Whether its program can be asked to close it.
@@ -158,6 +160,14 @@ pub struct SessionRow {
     pub details_digest: Option<String>,
     /// Why there is no session in the epoch.
     pub failure: Option<String>,
+}
+
+impl SessionRow {
+    /// The program's own name for the session that another epoch is to go on with.
+    #[must_use]
+    pub fn handle(&self) -> Option<&str> {
+        self.native_id.as_deref().filter(|_| !self.is_over)
+    }
 }
 
 /// Which agents to list.

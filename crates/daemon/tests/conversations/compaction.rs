@@ -123,3 +123,28 @@ fn what_waits_goes_on_waiting_and_the_former_session_is_over() {
     assert!(told.contains("| The parser is done."), "{told}");
     node.verify();
 }
+
+/// Proves CONV-046.
+#[test]
+fn session_lives_on_under_another_daemon_until_its_epoch_ends() {
+    let mut node = Node::start();
+    let folder = coder(&node, "coder");
+    let main = call(&node, "thread.get", json!({ "agent": "coder" }))["thread_id"].clone();
+    said(&node, &main, "say alpha");
+    let later = call(&node, "thread.compact", with_summary(&main, &json!({ "rebuild": false })));
+    assert_eq!(later["rebuilt"], "at_next_start", "{later}");
+    node.kill_daemon();
+    node.up();
+    said(&node, &main, "say beta");
+    assert_eq!(node.count("coder", "session.opened"), 1);
+    let told = prompts(&folder).into_iter().flatten().collect::<String>();
+    assert!(!told.contains("| The parser is done."), "it was not greeted anew: {told}");
+    node.connect().try_raw("runtime/agent.restart", json!({ "agent": "coder" })).unwrap();
+    said(&node, &main, "say gamma");
+    let opened = node.facts("coder", "session.opened");
+    assert_eq!(opened.len(), 2);
+    assert_ne!(opened[0]["native_id"], opened[1]["native_id"]);
+    let told = prompts(&folder).into_iter().flatten().collect::<String>();
+    assert!(told.contains("| The parser is done."), "{told}");
+    node.verify();
+}

@@ -183,7 +183,7 @@ impl Actor {
             mode: mode.clone(),
             model: model.clone(),
             servers: self.own_tools().filter(|_| *tools).into_iter().chain(servers).collect(),
-            former: former.and_then(|row| row.native_id).filter(|_| remembers),
+            former: former.and_then(|row| row.handle().map(str::to_owned)).filter(|_| remembers),
             // What the node writes would belong to the node's user.
             files: *files && self.manifest.spec.user.is_none(),
             commands: self.offers_commands(),

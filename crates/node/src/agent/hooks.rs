@@ -13,7 +13,7 @@ use edgeplane_driver::{
     render::Attempt,
 };
 use edgeplane_manifest::Driver;
-use edgeplane_store::MessageRow;
+use edgeplane_store::{MessageRow, SessionRow};
 use edgeplane_types::{
     Activity, ActivityReport, Continuity, Epoch, ErrorName, EventId, Evidence, Fact, MessageId, Rung,
     SafeLabel, Timestamp,
@@ -300,11 +300,12 @@ impl Actor {
         let id = self.identity.id;
         let known = self.shared.record.look_up(|reader| reader.session(&id))?;
         let was = known.filter(|row| row.failure.is_none());
-        let former = was.as_ref().and_then(|row| row.native_id.as_deref());
-        if former == Some(name.as_str()) && was.as_ref().and_then(|row| row.opened_in) == Some(epoch) {
+        let is_same = |row: &&SessionRow| row.native_id.as_deref() == Some(name.as_str());
+        let same = was.as_ref().filter(is_same);
+        if same.is_some_and(|row| row.opened_in == Some(epoch)) {
             return Ok(());
         }
-        let goes_on = way == Way::Former || (way == Way::Untold && former == Some(name.as_str()));
+        let goes_on = way == Way::Former || (way == Way::Untold && same.is_some_and(|row| !row.is_over));
         let continuity = match goes_on {
             true => Continuity::Full,
             // A session that its user begins anew knows nothing of the one before.
@@ -402,7 +403,7 @@ impl Actor {
             is_wanted: *is_wanted,
             runs_as_another: spec.user.is_some(),
             cli: self.shared.cli.clone(),
-            former: former.and_then(|row| row.native_id),
+            former: former.and_then(|row| row.handle().map(str::to_owned)),
         })
     }
 

@@ -65,6 +65,6 @@ fn look(
         messages,
         head: reader.stream_head(stream)?,
         memory: reader.memory_totals(id)?,
-        resume_handle: reader.session(id)?.and_then(|row| row.native_id),
+        resume_handle: reader.session(id)?.and_then(|row| row.handle().map(str::to_owned)),
     })
 }

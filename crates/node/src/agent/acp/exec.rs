@@ -59,7 +59,11 @@ impl Actor {
         let remembers = self.manifest.spec.state == StateKind::Stateful;
         let resumes = OneShot::of(&self.manifest.spec.driver).is_some_and(|shot| shot.resume.is_some());
         let is_own = |row: &SessionRow| resumes && (remembers || row.opened_in == Some(epoch));
-        let handle = row.filter(is_own).and_then(|row| row.native_id);
+        // What is over is over for later epochs only.
+        let handle = row.filter(is_own).and_then(|row| match row.opened_in == Some(epoch) {
+            true => row.native_id,
+            false => row.handle().map(str::to_owned),
+        });
         let wanted = Wanted {
             cwd: String::new(),
             auth_method: None,
