@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_projection::find;
 use edgeplane_types::{
-    ActionId, Authority, Epoch, Fact, StreamName, TurnId,
+    ActionId, Authority, EdgeKind, Epoch, Fact, StreamName, TaskId, TurnId,
     fact::{ThreadCompacted, ThreadRolledBack},
 };
 use proptest::prelude::*;
@@ -474,6 +474,8 @@ fn graph_of_tasks_is_what_the_record_says_of_each() {
     let (running, said) = run(find("task.graph").unwrap(), &of_task(&world, root), &world.record);
     let state = running.state();
     let mut expected: BTreeMap<String, String> = BTreeMap::new();
+    let mut edges: BTreeSet<(String, String, String)> = BTreeSet::new();
+    let edge = |from: &TaskId, kind: EdgeKind, to: &str| (from.to_string(), kind.to_string(), to.to_owned());
     let mut events = 0;
     for stored in &world.record {
         if stored.event.stream != StreamName::Task(root) {
@@ -483,6 +485,17 @@ fn graph_of_tasks_is_what_the_record_says_of_each() {
         match &stored.event.fact {
             Fact::TaskCreated(created) => {
                 expected.insert(created.task_id.to_string(), created.state.to_string());
+                for other in &created.depends_on {
+                    edges.insert(edge(&created.task_id, EdgeKind::DependsOn, &other.to_string()));
+                }
+            }
+            Fact::TaskLinked(linked) => {
+                let to = linked.to.map_or_else(|| linked.uri.clone().unwrap(), |to| to.to_string());
+                edges.insert(edge(&linked.task_id, linked.kind, &to));
+            }
+            Fact::TaskUnlinked(gone) => {
+                let to = gone.to.map_or_else(|| gone.uri.clone().unwrap(), |to| to.to_string());
+                edges.remove(&edge(&gone.task_id, gone.kind, &to));
             }
             Fact::TaskMoved(moved) => {
                 expected.insert(moved.task_id.to_string(), moved.to.to_string());
@@ -495,10 +508,15 @@ fn graph_of_tasks_is_what_the_record_says_of_each() {
     for task in state["tasks"].as_array().unwrap() {
         let id = task["task_id"].as_str().unwrap();
         assert_eq!(task["state"], json!(expected[id]), "{id}");
+        for one in task["edges"].as_array().unwrap() {
+            let text = |key: &str| one[key].as_str().unwrap().to_owned();
+            assert!(edges.remove(&(id.to_owned(), text("kind"), text("to"))), "{id}: {one}");
+        }
         let mut subject = of_task(&world, root);
         subject.part = Some(id.parse().unwrap());
         let (running, said) = run(find("task.view").unwrap(), &subject, &world.record);
         assert_eq!(running.state()["task"]["state"], task["state"]);
         assert!(said.iter().all(|one| one.entry.payload.value()["task_id"] == id));
     }
+    assert_eq!(edges, BTreeSet::new(), "each edge is shown at its task");
 }
