@@ -408,6 +408,28 @@ fn shim_that_answers_late_is_adopted() {
     assert_eq!(node.pid("late"), pid);
 }
 
+/// Proves LIFE-047.
+#[test]
+fn restart_of_an_agent_that_nobody_reaches_yet_is_carried_out() {
+    for another_daemon in [false, true] {
+        let mut node = Node::start();
+        node.run("late", &sleeper("late", AT_ONCE));
+        let shim = node.shim_pid("late");
+        signals::send(shim, Signal::STOP);
+        node.kill_daemon();
+        node.up();
+        assert_eq!(node.get("late").status.phase, Phase::Unobservable);
+        node.change::<AgentRestart>("late").unwrap();
+        if another_daemon {
+            node.kill_daemon();
+            node.up();
+        }
+        signals::send(shim, Signal::CONT);
+        runs_in_epoch(&node, "late", 2);
+        node.verify();
+    }
+}
+
 #[test]
 fn sigterm_hands_over_in_good_order() {
     let mut node = Node::start();

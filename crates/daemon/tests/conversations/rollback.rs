@@ -1,12 +1,16 @@
 //! Rollback: turns that are no part of a history any more, and a program that begins anew without them.
 
-use edgeplane_testkit::{Node, wait::eventually};
+use edgeplane_os::Signal;
+use edgeplane_testkit::{Node, signals, wait::eventually};
 use edgeplane_types::ErrorName;
 use serde_json::{Value, json};
 
 use crate::stage::{
     begin, begin_in, call, coder, prompts, refused, said, thread, told, turn, until_state, worker,
 };
+
+/// The daemon finds the shim of the epoch not answering yet.
+const UNREACHED: &str = "unreached";
 
 fn starts(log: &std::path::Path) -> Vec<Value> {
     told(log, "agent/session.start")
@@ -15,7 +19,7 @@ fn starts(log: &std::path::Path) -> Vec<Value> {
 /// Proves CONV-040, CONV-041.
 #[test]
 fn program_begins_anew_and_is_told_what_survives() {
-    for point in ["", "rollback.before", "rollback.after"] {
+    for point in ["", "rollback.before", "rollback.after", UNREACHED] {
         let mut node = Node::start();
         let log = worker(&node, "worker", &[]);
         let (kept, other) = (thread(&node, "worker"), thread(&node, "worker"));
@@ -23,10 +27,18 @@ fn program_begins_anew_and_is_told_what_survives() {
         let removed = [said(&node, &kept, "say beta"), said(&node, &kept, "say gamma")];
         said(&node, &other, "say delta");
         let params = json!({ "thread_id": kept, "to_turn": baseline, "reason": "wrong way" });
-        if !point.is_empty() {
-            crate::stage::dies(&mut node, point, "thread.rollback", params.clone());
+        let shim = node.shim_pid("worker");
+        match point {
+            "" => {}
+            UNREACHED => {
+                signals::send(shim, Signal::STOP);
+                node.kill_daemon();
+                node.up();
+            }
+            _ => crate::stage::dies(&mut node, point, "thread.rollback", params.clone()),
         }
         let back = call(&node, "thread.rollback", params);
+        signals::send(shim, Signal::CONT);
         if point == "rollback.after" {
             assert_eq!((&back["removed"], &back["rebuilt"]), (&json!([]), &json!("not")), "it is done");
         } else {

@@ -179,12 +179,20 @@ impl Turn {
                 self.begin_stop(epoch, cause, After::Restart(cause));
                 Ok(())
             }
+            State::Unobservable { epoch, stopping: None } => {
+                // It is carried out as soon as somebody reaches the epoch, whichever daemon that is.
+                self.agent.book.clear();
+                self.desire_running_unless_frozen(cause);
+                self.agent.state = State::Unobservable { epoch, stopping: Some(After::Restart(cause)) };
+                self.note(Note::Stopping(epoch, cause));
+                Ok(())
+            }
             State::Declared
             | State::Stopped(_)
             | State::Hibernated(_)
             | State::Failed(_)
             | State::Backoff(_)
-            | State::Unobservable { .. }
+            | State::Unobservable { stopping: Some(_), .. }
             | State::Stopping { .. }
             | State::Quarantined(_)
             | State::Retired => self.start(cause),

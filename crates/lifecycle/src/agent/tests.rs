@@ -149,6 +149,24 @@ fn retirement_survives_the_daemon_and_a_quarantine() {
     assert_eq!(released.state(), State::Retired);
 }
 
+/// Proves LIFE-047.
+#[test]
+fn restart_of_what_nobody_reaches_is_carried_out_later() {
+    let unreached = agent(State::Unobservable { epoch: E, stopping: None });
+    let step = unreached.step(Input::Restart(Cause::Request), CONTEXT).unwrap();
+    let noted = Action::Record(Note::Stopping(E, Cause::Request));
+    assert!(step.actions.contains(&noted), "{:?}", step.actions);
+    let later = Agent::recovered(Phase::Stopping, E, step.agent.desired(), policy(RestartMode::Always));
+    for waiting in [step.agent, later] {
+        let found = waiting.step(Input::Adopted { epoch: E, frozen: false }, CONTEXT).unwrap();
+        assert!(found.actions.contains(&Action::Stop(E)), "{:?}", found.actions);
+        let begun = found.agent.step(exit(Tree::Empty), CONTEXT).unwrap().agent;
+        assert_eq!(begun.state(), State::Starting(E.next()));
+        let gone = waiting.step(Input::TreeSeenEmpty(E), CONTEXT).unwrap().agent;
+        assert_eq!(gone.state(), State::Starting(E.next()));
+    }
+}
+
 /// Proves LIFE-010.
 #[test]
 fn sick_agent_waits_and_counts_as_a_failed_one() {

@@ -126,7 +126,9 @@ impl Actor {
         why: &str,
     ) -> Result<ContextRebuilt, RpcError> {
         let has_epoch = self.live.is_some();
-        let is_ending = matches!(self.life.state(), State::Stopping { .. });
+        let state = self.life.state();
+        let is_ending =
+            matches!(state, State::Stopping { .. } | State::Unobservable { stopping: Some(_), .. });
         self.shared.failpoint("rollback.before");
         if has_epoch && !is_ending {
             let ahead = Ahead { facts: vec![fact], body };
