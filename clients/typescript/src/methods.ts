@@ -991,7 +991,7 @@ export class RuntimeSubagent extends Group {
    *
    * `runtime/subagent.spawn`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * invalid_manifest, not_found, invalid_params, invalid_state, conflict, quota_exhausted, unsupported, storage_full.
+   * policy_blocked, invalid_manifest, not_found, invalid_params, invalid_state, conflict, locked, quota_exhausted, unsupported, storage_full.
    */
   spawn(params: t.SubagentSpawnParams = {}, options?: Options): Promise<t.SubagentView> {
     return this.call("runtime/subagent.spawn", params, "again", options);

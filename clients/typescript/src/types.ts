@@ -3947,7 +3947,9 @@ export type PolicyAction =
   /** Have the node run a command inside it. */
   | "run"
   /** Have the node call a capability for it. */
-  | "invoke";
+  | "invoke"
+  /** Start an agent under it. */
+  | "spawn";
 
 /** A file of rules. */
 export interface PolicyFile {

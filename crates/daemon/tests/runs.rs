@@ -134,6 +134,9 @@ fn run_that_uses_more_than_it_may_is_ended() {
         let id = task(&node, Some("coder"), &format!("spend {what}"), &json!({ "limits": limits }));
         let run = only_run(&wait_for(&node, id, TaskState::Failed));
         assert!(run.state == RunState::Failed && run.reason.contains(why), "{}", run.reason);
+        // The session's export joins the limit to its turn by this word.
+        let ended = node.facts("", "run.ended").pop().unwrap();
+        assert_eq!((&ended["run_id"], &ended["limit"]), (&json!(run.run_id), &json!(what)), "{ended}");
     }
     // What is not bounded by these goes on; a bound that is not reached ends nothing.
     let all =
@@ -213,7 +216,9 @@ fn turn_that_is_begun_for_no_task_is_a_run_of_one() {
         ("runtime/task.complete", json!({})),
         ("runtime/run.start", json!({})),
     ] {
-        assert_eq!(refused(&node, method, params(id, &more)), "not_found", "{method}");
+        let error = try_call(&node, method, params(id, &more)).unwrap_err();
+        assert_eq!(error.name().as_str(), "not_found", "{method}");
+        assert!(error.message.contains(begun["turn_id"].as_str().unwrap()), "{method}: {error}");
     }
     let graph = call(&node, "runtime/task.graph", json!({ "task_id": id }));
     assert_eq!((graph["tasks"].as_array().unwrap().len(), &graph["tasks"][0]["task_id"]), (1, &json!(id)));

@@ -182,6 +182,7 @@ impl Node {
         let was_full = storage::was_full(&node.shared.record.store().reader(), &stream, &opening.held);
         node.record_start().await;
         node.shared.keys.establish(&node.shared.record).await;
+        crate::subagents::remove_unfinished(&node.shared).await;
         let taken_up = crate::workspaces::take_up(&node.shared).await;
         taken_up.map_err(|error| StartError::Read(error.message))?;
         node.take_over(&opening.held).await?;

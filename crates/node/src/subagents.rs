@@ -6,6 +6,7 @@
 
 mod bounds;
 mod close;
+mod fork;
 mod settle;
 mod spawn;
 
@@ -23,6 +24,7 @@ use crate::{agent::AgentHandle, record::chain, shared::Shared};
 
 pub(crate) use bounds::{Overrides, as_child, check_within, derived};
 pub(crate) use close::close;
+pub(crate) use fork::{Forked, remove_unfinished};
 pub(crate) use spawn::{NewChild, NewTask, spawn};
 
 /// By which rule children are looked after.

@@ -126,6 +126,7 @@ impl fmt::Display for Class {
             PolicyAction::Approve => "decide for",
             PolicyAction::Run => "run commands in",
             PolicyAction::Invoke => "call capabilities for",
+            PolicyAction::Spawn => "start agents under",
         };
         write!(f, "{} {} to {verb} agent {target}", subject.kind.as_str(), subject.name)?;
         match self.action {
@@ -134,7 +135,8 @@ impl fmt::Display for Class {
             | PolicyAction::Control
             | PolicyAction::Supervise
             | PolicyAction::Approve
-            | PolicyAction::Run => Ok(()),
+            | PolicyAction::Run
+            | PolicyAction::Spawn => Ok(()),
             PolicyAction::Invoke => match &self.capability {
                 Some(capability) => write!(f, ": `{capability}`"),
                 None => Ok(()),

@@ -48,12 +48,22 @@ pub enum PolicyAction {
     Run,
     /// Have the node call a capability for it.
     Invoke,
+    /// Start an agent under it.
+    Spawn,
 }
 
 impl PolicyAction {
     /// Every action.
-    pub const ALL: &'static [Self] =
-        &[Self::Send, Self::Attach, Self::Control, Self::Supervise, Self::Approve, Self::Run, Self::Invoke];
+    pub const ALL: &'static [Self] = &[
+        Self::Send,
+        Self::Attach,
+        Self::Control,
+        Self::Supervise,
+        Self::Approve,
+        Self::Run,
+        Self::Invoke,
+        Self::Spawn,
+    ];
 
     /// The word that programs read, and the id of the action in a rule.
     #[must_use]
@@ -66,6 +76,7 @@ impl PolicyAction {
             Self::Approve => "approve",
             Self::Run => "run",
             Self::Invoke => "invoke",
+            Self::Spawn => "spawn",
         }
     }
 }

@@ -2073,7 +2073,7 @@ class RuntimeSubagent(Group):
 
         `runtime/subagent.spawn`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        invalid_manifest, not_found, invalid_params, invalid_state, conflict, quota_exhausted, unsupported, storage_full.
+        policy_blocked, invalid_manifest, not_found, invalid_params, invalid_state, conflict, locked, quota_exhausted, unsupported, storage_full.
 
         :param subagent_id: Its id, by the caller's choice, as a UUID of version 7: then it is the key against starting it twice.
         :param parent: Whose child it is, by name or id. An agent names itself or nobody.

@@ -4065,6 +4065,7 @@ PolicyAction = Literal[
     "approve",  # Decide a pending action of it.
     "run",  # Have the node run a command inside it.
     "invoke",  # Have the node call a capability for it.
+    "spawn",  # Start an agent under it.
 ]
 """What somebody wants to do to an agent."""
 

@@ -81,6 +81,7 @@ EXAMPLES:
 EXAMPLES:
   edgeplane subagent spawn --parent reviewer --name reader
   edgeplane subagent spawn --parent reviewer --workspace shared --permission narrowed
+  edgeplane subagent spawn --parent reviewer --workspace forked --context forked --task \"Try the other way\"
   edgeplane subagent spawn --parent reviewer --task \"Read the change\" --attempts 2 --wall-time 10m
   edgeplane subagent spawn --parent reviewer --manifest reader.yaml --on-parent-exit close")]
 struct SpawnArgs {
@@ -114,6 +115,12 @@ struct SpawnArgs {
     /// In which folder it works
     #[arg(long, value_name = "KIND", default_value = "own", value_parser = words(&["own", "shared", "forked"], WorkspaceIsolation::from_word))]
     workspace: WorkspaceIsolation,
+    /// Which memory it has
+    #[arg(long, value_name = "KIND", default_value = "own", value_parser = words(&["own", "shared"], MemoryIsolation::from_word))]
+    memory: MemoryIsolation,
+    /// What it knows of what its parent was told and said
+    #[arg(long, value_name = "KIND", default_value = "fresh", value_parser = words(&["fresh", "forked"], ContextIsolation::from_word))]
+    context: ContextIsolation,
     /// What it may do
     #[arg(long, value_name = "KIND", default_value = "inherit", value_parser = words(&["inherit", "narrowed"], PermissionIsolation::from_word))]
     permission: PermissionIsolation,
@@ -317,9 +324,9 @@ fn to_spawn(args: SpawnArgs) -> anyhow::Result<SubagentSpawnParams> {
         limits: Some(limits).filter(|limits| *limits != SubagentLimits::default()),
         isolation: Isolation {
             workspace: args.workspace,
-            memory: MemoryIsolation::Own,
+            memory: args.memory,
             permission: args.permission,
-            context: ContextIsolation::Fresh,
+            context: args.context,
         },
         on_parent_exit: args.on_parent_exit,
         task,

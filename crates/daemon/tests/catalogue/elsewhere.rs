@@ -17,6 +17,12 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     ("runtime/process.write", "unsupported", "crates/node/src/agent/acp/commands/input.rs", OLDER_SHIM),
     // While something else is being done with it.
     ("workspace/delete", "locked", WORKSPACES, LOCKED),
+    (
+        "runtime/subagent.spawn",
+        "locked",
+        "crates/daemon/tests/subagents.rs",
+        "folder_that_is_in_use_is_not_forked",
+    ),
     ("workspace/checkpoint.create", "locked", WORKSPACES, LOCKED),
     ("workspace/checkpoint.restore", "locked", WORKSPACES, LOCKED),
     ("workspace/checkpoint.delete", "locked", WORKSPACES, LOCKED),

@@ -1,6 +1,6 @@
 //! Subagents.
 
-use edgeplane_testkit::wait::eventually_some;
+use edgeplane_testkit::{terminal, wait::eventually_some};
 use edgeplane_types::{ErrorName, Phase};
 use serde_json::{Value, json};
 
@@ -73,8 +73,15 @@ pub(crate) fn cases() -> Vec<Case> {
                     let agent = world.cat();
                     world.talk(Who::Agent(&agent))("runtime/subagent.spawn", json!({}))
                 }),
+                failure(ErrorName::PolicyBlocked, |world| {
+                    let name = world.name();
+                    let rule = r#"@id("alone") forbid (principal, action == Action::"spawn", resource);"#;
+                    let more = format!("subagents: {{ max: 1 }}\npolicy: '{rule}'");
+                    world.node.run(&name, &terminal(&name, &["/bin/cat"], &more));
+                    world.talk(Who::Agent(&name))("runtime/subagent.spawn", json!({}))
+                }),
                 fails!(Unsupported, "runtime/subagent.spawn", |world| {
-                    json!({ "parent": world.cat(), "isolation": { "memory": "shared" } })
+                    json!({ "parent": world.cat(), "isolation": { "context": "forked" } })
                 }),
             ],
         ),

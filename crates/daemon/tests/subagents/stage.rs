@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Does what the line of a message says that begins with a verb: `work X` ends the turn with X, `gate F X` when the file
 /// F is there, `hold` when it is interrupted, `die` ends the program, `spawn JSON` spawns a subagent and ends the turn
-/// with its id. Each line that it reads stands in the file `NAME.log`, the folder it works in and the variables that it
+/// with its id, `put KEY VALUE` writes into its memory. Each line that it reads stands in the file `NAME.log`, the folder it works in and the variables that it
 /// has in `NAME.where`.
 const WORKER: &str = r#"
 import json, os, sys, threading, time
@@ -40,7 +40,8 @@ for raw in sys.stdin:
     log.flush()
     said = json.loads(raw)
     if "method" not in said:
-        answer = said.get("error", {}).get("data", {}).get("name") or said["result"]["subagent_id"]
+        result = said.get("result", {})
+        answer = said.get("error", {}).get("data", {}).get("name") or result.get("subagent_id") or "done"
         complete(said["id"], answer)
         continue
     method, params = said["method"], said.get("params", {})
@@ -50,7 +51,7 @@ for raw in sys.stdin:
         continue
     message = params["message_id"]
     lines = params["parts"][0]["text"].strip().splitlines()
-    verbs = ("work", "gate", "hold", "die", "spawn")
+    verbs = ("work", "gate", "hold", "die", "spawn", "put")
     verb, _, rest = next((l for l in reversed(lines) if l.split(" ")[0] in verbs), "work ?").partition(" ")
     if verb == "work":
         complete(message, rest)
@@ -59,6 +60,9 @@ for raw in sys.stdin:
         threading.Thread(target=gate, args=(file, message, rest), daemon=True).start()
     elif verb == "die":
         os._exit(3)
+    elif verb == "put":
+        key, _, value = rest.partition(" ")
+        write({"id": message, "method": "memory/entry.put", "params": {"key": key, "value": value}})
     elif verb == "spawn":
         write({"id": message, "method": "runtime/subagent.spawn", "params": json.loads(rest)})
 "#;

@@ -8,7 +8,7 @@
 use edgeplane_driver::render::{self, Bounds, Fork, Quotation};
 use edgeplane_store::{MessageRow, Order, ReadError, Reader, ThreadRow, TurnsOf};
 use edgeplane_types::{
-    AgentId, Authority, Continuity, Envelope, Epoch, Fact, MessageId, Rung, SafeLabel, TurnId,
+    AgentId, Authority, Continuity, Envelope, Epoch, Fact, MessageId, Rung, SafeLabel, ThreadId, TurnId,
 };
 
 use super::{
@@ -53,7 +53,9 @@ struct Reading {
 impl Actor {
     /// The history ahead of a message: of the first one of a fork that this program is given.
     pub(super) async fn history_ahead(&self, envelope: &Envelope) -> Option<History> {
-        let thread = envelope.thread?;
+        let first = ThreadId::from_bytes(*self.identity.session_id.as_bytes());
+        // Only a child's first thread may go on from another one.
+        let thread = envelope.thread.or_else(|| self.identity.parent.map(|_parent| first))?;
         let (agent, epoch) = (self.identity.id, self.live.as_ref()?.place.epoch);
         let remembers = self.continuity == Continuity::Full;
         let (id, reading) = (envelope.id, Reading { agent, epoch, remembers });
@@ -62,7 +64,7 @@ impl Actor {
                 return Ok(None);
             };
             let since = (!remembers).then_some(epoch);
-            if reader.was_thread_given(&thread, &id, since)? {
+            if reader.was_thread_given(turns_of(&row), &id, since)? {
                 return Ok(None);
             }
             let quoted = quoted(reader, &row, reading)?;

@@ -1,7 +1,7 @@
 //! An agent's key-value memory: versions, compare-and-set, expiry, bounds. Each change is a fact of its stream.
 
 use edgeplane_store::{MemoryRow, StoredBody};
-use edgeplane_types::{AgentId, ErrorName, Fact, Timestamp, fact::Actor as FactActor};
+use edgeplane_types::{AgentId, ErrorName, Fact, MemoryIsolation, Timestamp, fact::Actor as FactActor};
 use edgeplane_wire::{
     api::memory::{DeleteParams, EntriesResult, Entry, KeyParams, KeysParams, PutParams},
     catalogue::Request,
@@ -83,8 +83,20 @@ impl Actor {
             Err(error) => return Some(Err(error)),
         };
         let own = [self.identity.name.to_string(), self.identity.id.to_string()];
+        if self.shares_memory() {
+            return None;
+        }
         let is_own = request.agent().is_none_or(|named| own.iter().any(|name| name == named));
         (is_own && caller.is_agent(self.identity.id)).then_some(Ok(request))
+    }
+
+    /// Whether its memory is its parent's.
+    fn shares_memory(&self) -> bool {
+        let id = self.identity.id;
+        self.identity.parent.is_some()
+            && self.shared.record.look_up(|reader| reader.subagent(&id)).is_ok_and(|row| {
+                row.is_some_and(|row| row.spawned.isolation.memory == MemoryIsolation::Shared)
+            })
     }
 
     /// Serves a request for this agent's memory.

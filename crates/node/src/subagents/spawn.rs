@@ -8,14 +8,14 @@ use edgeplane_store::SubagentRow;
 use edgeplane_types::{
     AgentId, AgentName, Desired, EdgeKind, ErrorName, Fact, Generation, Isolation, OnParentExit, SessionId,
     StreamName, TaskId, Tenant,
-    fact::{Cause, SubagentSpawned, TaskCreated, TaskLinked},
+    fact::{Cause, SubagentSpawned, TaskCreated, TaskLinked, ThreadParent},
 };
 use edgeplane_wire::{
     api::subagent::{CHILDREN_MAX, DEPTH_MAX},
     rpc::RpcError,
 };
 
-use super::settle::has_ended;
+use super::{fork::Forked, settle::has_ended};
 use crate::{
     agent::{self, AgentHandle, AgentIdentity, Birth},
     record::{Draft, Origin, refused},
@@ -33,6 +33,10 @@ pub(crate) struct NewChild {
     pub(crate) manifest: Manifest,
     pub(crate) isolation: Isolation,
     pub(crate) on_parent_exit: OnParentExit,
+    /// Where its first thread goes on from.
+    pub(crate) context: Option<ThreadParent>,
+    /// What its folder begins with.
+    pub(crate) files: Option<Forked>,
     pub(crate) request_digest: String,
     pub(crate) task: Option<NewTask>,
 }
@@ -60,6 +64,9 @@ pub(crate) async fn spawn(shared: &Arc<Shared>, new: NewChild, origin: &Origin) 
         None => None,
     };
     check_name(shared, &new.manifest.metadata.name)?;
+    if let Some(files) = &new.files {
+        files.put()?;
+    }
     let identity = AgentIdentity {
         id: new.id,
         name: new.manifest.metadata.name.clone(),
@@ -73,6 +80,9 @@ pub(crate) async fn spawn(shared: &Arc<Shared>, new: NewChild, origin: &Origin) 
     shared.failpoint("subagent.before");
     shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     shared.failpoint("subagent.after");
+    if let Some(files) = new.files {
+        files.stay();
+    }
     drop(of_tasks);
     let (id, parent_id) = (new.id, new.parent.id);
     let life = lifecycle::Agent::declared(Desired::Running, agent::policy(&new.manifest));
@@ -187,6 +197,8 @@ fn new_facts(new: &NewChild, session_id: SessionId) -> SubagentSpawned {
         task_id: new.task.as_ref().map(|task| task.created.task_id),
         isolation: new.isolation,
         on_parent_exit: new.on_parent_exit,
+        context: new.context,
+        checkpoint_id: new.files.as_ref().map(Forked::checkpoint_id),
         request_digest: new.request_digest.clone(),
     }
 }

@@ -70,6 +70,7 @@ fn agents_may_send_to_agents_of_their_tenant_and_nothing_else() {
         let (rule, authority) = match action {
             PolicyAction::Run => ("agents-run-commands", Some(Authority::Delegated)),
             PolicyAction::Invoke => ("agents-call-capabilities", Some(Authority::Delegated)),
+            PolicyAction::Spawn => ("agents-start-subagents", Some(Authority::Delegated)),
             _ => ("no-permit", None),
         };
         let (found, granted) = outcome(&itself);

@@ -41,7 +41,7 @@ pub(crate) fn of_task(world: &World, id: TaskId) -> Subject {
 }
 
 /// The first task of the first graph.
-pub(crate) fn task(world: &World) -> Option<TaskId> {
+fn task(world: &World) -> Option<TaskId> {
     world.record.iter().find_map(|stored| match stored.event.stream {
         StreamName::Task(root) => Some(root),
         _ => None,

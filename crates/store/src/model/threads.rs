@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use edgeplane_types::{
     AgentId, Fact, SessionId, ThreadId, TurnId,
-    fact::{SessionCreated, ThreadCreated, ThreadRolledBack, ThreadUpdated},
+    fact::{SessionCreated, SubagentSpawned, ThreadCreated, ThreadRolledBack, ThreadUpdated},
 };
 use rusqlite::params;
 
@@ -16,7 +16,7 @@ use super::{Definition, FoldError, Step, json};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 2,
+    version: 3,
     schema: "
         CREATE TABLE talk (
             id BLOB PRIMARY KEY,
@@ -86,6 +86,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::SessionCreated(created) => create_session(step, created, false),
         Fact::SessionArchived(archived) => archive_session(step, archived.session_id),
         Fact::ThreadCreated(created) => create_thread(step, created, false),
+        Fact::SubagentSpawned(spawned) => fork(step, spawned),
         Fact::ThreadUpdated(updated) => update(step, updated),
         Fact::ThreadArchived(archived) => archive(step, archived.thread_id),
         Fact::ThreadRolledBack(back) => roll_back(step, back),
@@ -167,6 +168,17 @@ fn create_thread(step: &Step<'_>, created: &ThreadCreated, is_main: bool) -> Res
         ],
         |_taken| FoldError::ThreadTwice(created.thread_id),
     )
+}
+
+/// The first thread of a child goes on from one of its parent's, if that was asked for.
+fn fork(step: &Step<'_>, spawned: &SubagentSpawned) -> Result<(), FoldError> {
+    let Some(context) = &spawned.context else { return Ok(()) };
+    let id = ThreadId::from_bytes(*spawned.session_id.as_bytes());
+    let found = step.run(
+        "UPDATE thread SET parent = ?2 WHERE id = ?1 AND is_main",
+        params![id.as_bytes(), json(context)?],
+    )?;
+    known(found, id)
 }
 
 fn session_agent(step: &Step<'_>, id: SessionId) -> Result<Option<AgentId>, FoldError> {

@@ -32,6 +32,17 @@ pub enum TurnsOf {
     Thread(ThreadId),
 }
 
+impl TurnsOf {
+    /// Where the messages are that it was handed itself, by a key that is `?1`.
+    fn place(&self) -> (&'static str, &[u8; 16]) {
+        match self {
+            Self::Agent(agent) => ("target = ?1", agent.as_bytes()),
+            Self::Main(agent) => ("target = ?1 AND thread IS NULL", agent.as_bytes()),
+            Self::Thread(thread) => ("thread = ?1", thread.as_bytes()),
+        }
+    }
+}
+
 /// In which order to read, from a cursor on; 0 is before the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -338,28 +349,23 @@ impl Reader {
         })
     }
 
-    /// Whether the program of an agent was given a message of a further thread besides this one: in this epoch, or in
-    /// any.
+    /// Whether the program of an agent was given a message of a thread besides this one: in this epoch, or in any.
     ///
     /// # Errors
     /// When the record cannot be read.
     pub fn was_thread_given(
         &self,
-        thread: &ThreadId,
+        of: TurnsOf,
         besides: &MessageId,
         epoch: Option<Epoch>,
     ) -> Result<bool, ReadError> {
-        self.with(|conn| {
-            conn.prepare_cached(
-                "SELECT 1 FROM message WHERE thread = ?1 AND id <> ?2 AND epoch IS NOT NULL
-                     AND (?3 IS NULL OR epoch = ?3) LIMIT 1",
-            )?
-            .exists(params![
-                thread.as_bytes(),
-                besides.as_bytes(),
-                epoch.map(|epoch| int(epoch.0))
-            ])
-        })
+        let (wheres, key) = of.place();
+        let sql = format!(
+            "SELECT 1 FROM message WHERE {wheres} AND id <> ?2 AND epoch IS NOT NULL
+                 AND (?3 IS NULL OR epoch = ?3) LIMIT 1"
+        );
+        let epoch = epoch.map(|epoch| int(epoch.0));
+        self.with(|conn| conn.prepare_cached(&sql)?.exists(params![key, besides.as_bytes(), epoch]))
     }
 
     /// How many living threads an agent has.
@@ -386,11 +392,7 @@ impl Reader {
     /// # Errors
     /// When the record cannot be read.
     pub fn surviving_turns_to(&self, of: TurnsOf, pos: u64) -> Result<u64, ReadError> {
-        let (wheres, key): (&str, &[u8; 16]) = match &of {
-            TurnsOf::Agent(agent) => ("target = ?1", agent.as_bytes()),
-            TurnsOf::Main(agent) => ("target = ?1 AND thread IS NULL", agent.as_bytes()),
-            TurnsOf::Thread(thread) => ("thread = ?1", thread.as_bytes()),
-        };
+        let (wheres, key) = of.place();
         let sql = format!(
             "SELECT count(*) FROM message WHERE {wheres} AND into_turn IS NULL AND epoch IS NOT NULL
                  AND accepted_pos <= ?2

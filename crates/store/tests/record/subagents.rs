@@ -16,6 +16,8 @@ fn spawned(number: u8) -> Fact {
         task_id: None,
         isolation: Isolation::standard(),
         on_parent_exit: OnParentExit::Keep,
+        context: None,
+        checkpoint_id: None,
         request_digest: String::new(),
     }))
 }

@@ -192,13 +192,15 @@ fn turns_are_the_messages_of_their_thread() {
 
 /// Proves CONV-042.
 #[test]
-fn session_of_before_a_rollback_is_forgotten_whatever_is_said_of_it_later() {
+fn session_of_before_a_rollback_is_not_gone_on_with_whatever_is_said_of_it_later() {
     let begun = |epoch| crate::support::starting(epoch, edgeplane_types::fact::Cause::Manifest);
     let (_dir, store, maker) = store([declared(1, "one"), begun(1), opened(1, "a")]);
-    let name = || store.reader().session(&agent(1)).unwrap().and_then(|row| row.native_id);
+    let row = || store.reader().session(&agent(1)).unwrap().unwrap();
+    let name = || row().handle().map(str::to_owned);
     assert_eq!(name().as_deref(), Some("a"));
     store.append(maker.batch(stream(1), [rolled_back(main_thread(1), 1, &[1])])).unwrap();
     assert_eq!(name(), None);
+    assert_eq!(row().native_id.as_deref(), Some("a"), "its epoch has it until it ends");
     store.append(maker.batch(stream(1), [opened(1, "a")])).unwrap();
     assert_eq!(name(), None);
     store.append(maker.batch(stream(1), [begun(2), opened(2, "b")])).unwrap();

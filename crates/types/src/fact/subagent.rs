@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, AgentName, MessageId, SessionId, TaskId,
+    AgentId, AgentName, CheckpointId, MessageId, SessionId, TaskId,
+    fact::ThreadParent,
     subagent::{Isolation, OnParentExit, SubagentStatus},
 };
 
@@ -24,6 +25,12 @@ pub struct SubagentSpawned {
     pub isolation: Isolation,
     /// What becomes of it when its parent has ended.
     pub on_parent_exit: OnParentExit,
+    /// Where its first thread goes on from, if its context is forked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ThreadParent>,
+    /// The state of its parent's folder that its own begins with, if its workspace is forked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Option<CheckpointId>,
     /// SHA-256 of what was asked for, by which the same request is known again.
     pub request_digest: String,
 }

@@ -354,7 +354,7 @@ with_workspaces! {
         Write, Anyone, Signal, Same, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";
     /// Starts an agent under another one, for good or for one task.
     "runtime/subagent.spawn" SubagentSpawn(api::subagent::SubagentSpawnParams) -> api::subagent::SubagentView,
-        Write, OwnerOrOperator, Supervise, Again, [InvalidManifest, NotFound, InvalidParams, InvalidState, Conflict, QuotaExhausted, Unsupported, StorageFull], "0.6";
+        Write, OwnerOrOperator, Supervise, Again, [PolicyBlocked, InvalidManifest, NotFound, InvalidParams, InvalidState, Conflict, Locked, QuotaExhausted, Unsupported, StorageFull], "0.6";
     /// Sends a subagent a message.
     "runtime/subagent.send" SubagentSend(api::subagent::SubagentSendParams) -> api::message::SignalResult,
         Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidState, StorageFull], "0.6";

@@ -1,15 +1,18 @@
 //! Memory of agents, for operators and for agents themselves.
 
-use edgeplane_types::ErrorName;
+use edgeplane_types::{ErrorName, MemoryIsolation};
 use edgeplane_wire::{
-    api::memory::{DeleteParams, KeyParams, KeysParams, PutParams},
+    api::{
+        memory::{DeleteParams, KeyParams, KeysParams, PutParams},
+        subagent::DEPTH_MAX,
+    },
     rpc::RpcError,
 };
 use serde_json::value::RawValue;
 
 use super::{Session, agent, check_owner};
 use crate::{
-    agent::{Command, MemoryAnswer, MemoryRequest},
+    agent::{AgentHandle, Command, MemoryAnswer, MemoryRequest},
     record::Origin,
     server::dispatch::raw,
 };
@@ -25,11 +28,28 @@ async fn ask(session: &Session, request: MemoryRequest) -> Answer {
         }
     };
     check_owner(session, handle.id)?;
+    let handle = keeper(session, handle)?;
     let origin = Origin::actor(session.caller.actor());
     match handle.ask(|reply| Command::Memory(request, origin, reply)).await?? {
         MemoryAnswer::Entry(entry) => raw(entry),
         MemoryAnswer::Entries(entries) => raw(entries),
     }
+}
+
+/// In whose engine the memory of an agent is: its own, or that of the one above it that its line shares.
+fn keeper(session: &Session, mut handle: AgentHandle) -> Result<AgentHandle, RpcError> {
+    for _ in 0..DEPTH_MAX {
+        let (Some(parent), id) = (handle.parent, handle.id) else { break };
+        let row = session.shared.record.look_up(|reader| reader.subagent(&id))?;
+        if row.is_none_or(|row| row.spawned.isolation.memory != MemoryIsolation::Shared) {
+            break;
+        }
+        handle = agent(session, &parent.to_string()).map_err(|_gone| {
+            let what = format!("the memory of agent `{}` was its parent's, which is retired", handle.name);
+            RpcError::new(ErrorName::NotFound, what)
+        })?;
+    }
+    Ok(handle)
 }
 
 pub(in crate::server) async fn get(session: &Session, params: KeyParams) -> Answer {

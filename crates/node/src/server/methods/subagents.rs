@@ -6,12 +6,12 @@ mod view;
 mod wait;
 
 use edgeplane_lifecycle::Input;
-use edgeplane_manifest::Manifest;
+use edgeplane_manifest::{Driver, Manifest};
 use edgeplane_store::SubagentRow;
 use edgeplane_types::{
-    AgentId, AgentName, ContextIsolation, ErrorName, Isolation, MemoryIsolation, OnParentExit, Phase, RunId,
-    SubagentStatus, TaskId, TaskState, Visibility, WorkspaceIsolation,
-    fact::{Cause, TaskCreated, TaskPlan},
+    AgentId, AgentName, ContextIsolation, ErrorName, OnParentExit, Phase, PolicyAction, RunId,
+    SubagentStatus, TaskId, TaskState, ThreadId, Visibility, WorkspaceIsolation,
+    fact::{Cause, TaskCreated, TaskPlan, ThreadParent},
 };
 use edgeplane_wire::{
     api::{
@@ -31,9 +31,10 @@ use super::{
     work::{checked_acceptance, checked_attempts, checked_objective, needed_title, seen, weigh},
 };
 use crate::{
-    agent::{AgentHandle, Command, LifeRequest},
+    agent::{AgentHandle, Command, LifeRequest, newest_given},
+    gate::Asked,
     record::Origin,
-    subagents::{self, NewChild, NewTask, Overrides},
+    subagents::{self, Forked, NewChild, NewTask, Overrides},
 };
 
 pub(in crate::server) use view::list;
@@ -61,7 +62,6 @@ pub(in crate::server) async fn spawn(
     params: SubagentSpawnParams,
 ) -> Result<SubagentView, RpcError> {
     let parent = parent(session, params.parent.as_deref())?;
-    check_served(params.isolation)?;
     if let Some(id) = &params.subagent_id {
         check_chosen(id.as_bytes(), "`subagent_id`")?;
     }
@@ -80,6 +80,22 @@ pub(in crate::server) async fn spawn(
         None => OnParentExit::Keep,
     });
     let task = params.task.map(|task| new_task(session, &task, id)).transpose()?;
+    if session.caller.agent.is_some() {
+        let asked = Asked::act(PolicyAction::Spawn, &session.caller, &parent);
+        session.shared.gate.decide(&session.shared, &asked)?;
+    }
+    let context = match params.isolation.context {
+        ContextIsolation::Forked => context(session, &parent, &manifest)?,
+        ContextIsolation::Fresh => None,
+    };
+    let origin = Origin::actor(session.caller.actor());
+    let is_known = session.shared.record.look_up(|reader| reader.subagent(&id))?.is_some();
+    let files = match params.isolation.workspace {
+        WorkspaceIsolation::Forked if !is_known => {
+            Some(Forked::of(&session.shared, &parent, (id, &manifest.metadata.name), &origin).await?)
+        }
+        _ => None,
+    };
     let new = NewChild {
         id,
         parent,
@@ -87,10 +103,11 @@ pub(in crate::server) async fn spawn(
         manifest,
         isolation: params.isolation,
         on_parent_exit,
+        context,
+        files,
         request_digest: edgeplane_proof::digest(&request).to_string(),
         task,
     };
-    let origin = Origin::actor(session.caller.actor());
     let replayed = Box::pin(subagents::spawn(&session.shared, new, &origin)).await?;
     session.replayed.store(replayed, std::sync::atomic::Ordering::Relaxed);
     session.effect.notify_one();
@@ -110,17 +127,31 @@ fn parent(session: &Session, named: Option<&str>) -> Result<AgentHandle, RpcErro
     Err(denied(session, &format!("starts agents under itself only, not under `{}`", handle.name)))
 }
 
-/// What divides a child from its parent and is not done by this version.
-fn check_served(isolation: Isolation) -> Result<(), RpcError> {
-    let what = match isolation {
-        Isolation { workspace: WorkspaceIsolation::Forked, .. } => "`workspace: forked`",
-        Isolation { memory: MemoryIsolation::Shared, .. } => "`memory: shared`",
-        Isolation { context: ContextIsolation::Forked, .. } => "`context: forked`",
-        _ => return Ok(()),
+/// Where the first thread of a child goes on from: the thread whose words led to this, or its parent's first one.
+fn context(
+    session: &Session,
+    parent: &AgentHandle,
+    child: &Manifest,
+) -> Result<Option<ThreadParent>, RpcError> {
+    if matches!(child.spec.driver, Driver::Terminal { .. }) {
+        let what = "`context: forked` needs a program that speaks a protocol";
+        return Err(RpcError::new(ErrorName::Unsupported, what)
+            .hint("a program on a terminal is told what it needs by its first message"));
+    }
+    let led_by = match session.caller.is_agent(parent.id) {
+        true => weigh(session, None, "")?.causation,
+        false => None,
     };
-    let error =
-        RpcError::new(ErrorName::Unsupported, format!("isolation by {what} is not served by this version"));
-    Err(error.hint("a subagent works in a folder of its own or its parent's, and begins with nothing else"))
+    session.shared.record.look_up(|reader| {
+        let message = led_by.map(|id| reader.message(&id)).transpose()?.flatten();
+        let led_in = message.and_then(|row| row.envelope.thread);
+        let first =
+            reader.agent_by_id(&parent.id)?.map(|row| ThreadId::from_bytes(*row.session_id.as_bytes()));
+        let Some(thread_id) = led_in.or(first) else { return Ok(None) };
+        let row = reader.thread(&thread_id)?.filter(|row| row.agent == parent.id);
+        let through = row.map(|row| newest_given(reader, &row, None)).transpose()?.flatten();
+        Ok(Some(ThreadParent { agent_id: parent.id, thread_id, through }))
+    })
 }
 
 /// What the child is meant to be: its parent's manifest with what is said, or one of its own.

@@ -62,6 +62,8 @@ impl World {
             task_id,
             isolation: Isolation::standard(),
             on_parent_exit: self.chance.pick(OnParentExit::ALL),
+            context: None,
+            checkpoint_id: None,
             request_digest: self.body().0,
         };
         self.lives[which].children.push(Child { id, outcome: None });
