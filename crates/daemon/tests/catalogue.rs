@@ -24,6 +24,8 @@ mod files;
 mod full_disk;
 #[path = "catalogue/jobs.rs"]
 mod jobs;
+#[path = "catalogue/bindings.rs"]
+mod bindings;
 #[path = "catalogue/locks.rs"]
 mod locks;
 #[path = "catalogue/machine.rs"]
@@ -324,6 +326,7 @@ fn all() -> Vec<Case> {
         workspaces::cases(),
         files::cases(),
         locks::cases(),
+        bindings::cases(),
         barriers::cases(),
     ];
     profiles.into_iter().flatten().collect()
@@ -493,6 +496,12 @@ fn workspaces_do_what_their_rows_say() {
 #[test]
 fn files_do_what_their_rows_say() {
     check_all(&files::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn bindings_do_what_their_rows_say() {
+    check_all(&bindings::cases());
 }
 
 /// Proves CALL-060.

@@ -3,6 +3,7 @@
 //! The files are read and written by `edgeplane-workspace`, on threads that may block. Who may ask for what is decided
 //! where the methods are.
 
+mod bindings;
 mod checkpoint;
 mod files;
 mod locks;
@@ -30,11 +31,12 @@ use crate::{
     shared::Shared,
 };
 
+pub(crate) use bindings::{Doing, WantedBinding, attach, bound, detach, living, permits as works_under};
 pub(crate) use checkpoint::{Wanted, create};
 pub(crate) use files::{Changed, Changing, What, change, not_done};
 pub(crate) use locks::{WantedLock, acquire, held, permits, release};
 pub(crate) use restore::{Restoring, restore};
-pub(crate) use suspend::users;
+pub(crate) use suspend::{may_work, users};
 
 /// What all of them share.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub(crate) struct Workspaces {
     turns: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
     /// Those who wait for locks.
     waiters: locks::Waiters,
+    /// The right to give out the next number of a binding.
+    numbering: tokio::sync::Mutex<()>,
 }
 
 /// The right to do something with a workspace; given back on drop.
@@ -64,7 +68,13 @@ impl Drop for Busy {
 
 impl Workspaces {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, busy: Mutex::default(), turns: Mutex::default(), waiters: locks::Waiters::default() }
+        Self {
+            store,
+            busy: Mutex::default(),
+            turns: Mutex::default(),
+            waiters: locks::Waiters::default(),
+            numbering: tokio::sync::Mutex::default(),
+        }
     }
 }
 

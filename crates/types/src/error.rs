@@ -79,6 +79,8 @@ errors! {
     VersionConflict, "version_conflict", 4091, 409, 73, false;
     /// The key was used for something else.
     IdempotencyMismatch, "idempotency_mismatch", 4092, 409, 73, false;
+    /// What is spoken of belongs to another workspace.
+    WrongWorkspace, "wrong_workspace", 4093, 409, 75, false;
     /// The caller's epoch is over.
     Fenced, "fenced", 4094, 409, 75, false;
     /// The wanted part of the stream is gone.

@@ -2,6 +2,7 @@
 
 mod about;
 mod actor;
+mod binding;
 mod call;
 mod capability;
 mod closing;
@@ -14,6 +15,7 @@ mod names;
 mod resource;
 mod stream;
 mod subagent;
+mod token;
 mod work;
 mod workspace;
 
@@ -21,6 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use actor::Actor;
+pub use binding::{BindingAttached, BindingDetached};
 pub use call::{CallEnd, UnkeptReason};
 pub use capability::{
     HookCompleted, HookFailed, HookRun, HookStarted, InvocationBegun, InvocationEnded, InvocationRequested,
@@ -38,6 +41,7 @@ pub use lock::{LockAcquired, LockRefused, LockReleased, LockWaiting};
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
 pub use subagent::{SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned};
+pub use token::TokenCreated;
 pub use work::{
     RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskPlan,
     TaskProgressed, TaskUnlinked, TaskUpdated,

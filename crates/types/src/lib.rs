@@ -55,5 +55,6 @@ pub use work::{
     EdgeKind, JobItemState, JobReport, JobState, RunLimit, RunLimits, RunState, TaskState, Visibility,
 };
 pub use workspace::{
-    CheckpointCause, CheckpointState, FileChangeKind, FileChangeOutcome, FolderCounts, LockEnd, RestoreCounts,
+    BindingEnd, BindingMode, CheckpointCause, CheckpointState, FileChangeKind, FileChangeOutcome,
+    FolderCounts, LockEnd, RestoreCounts,
 };

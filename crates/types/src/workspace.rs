@@ -69,6 +69,28 @@ words! {
     }
 }
 
+words! {
+    /// What may be done with a workspace under a binding.
+    BindingMode {
+        /// It is looked at.
+        ReadOnly => "ro",
+        /// It is changed.
+        ReadWrite => "rw",
+    }
+}
+
+words! {
+    /// Why a binding ended.
+    BindingEnd {
+        /// Somebody had it ended.
+        Detached => "detached",
+        /// Its run was over.
+        RunEnded => "run_ended",
+        /// The epoch of its agent was over.
+        EpochEnded => "epoch_ended",
+    }
+}
+
 /// What there is in a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FolderCounts {

@@ -192,7 +192,8 @@ pub(crate) fn run(args: &CheckpointArgs, context: &mut Context) -> anyhow::Resul
             let (workspace_id, agent) = args.whose.parts();
             let label = args.label.clone();
             let (ignored, git) = (args.ignored, args.git);
-            let params = CheckpointCreateParams { workspace_id, agent, label, ignored, git };
+            let params =
+                CheckpointCreateParams { workspace_id, agent, label, ignored, git, binding_epoch: None };
             let answer = context.ask_at_length::<CheckpointCreate>(&params)?;
             context.show(&answer, |out, view| show::made(out, &view))?;
         }
@@ -220,6 +221,7 @@ pub(crate) fn run(args: &CheckpointArgs, context: &mut Context) -> anyhow::Resul
                 checkpoint_id: args.checkpoint,
                 force: args.force,
                 lock: args.lock,
+                binding_epoch: None,
                 ignored: args.ignored,
                 git: args.git,
             };

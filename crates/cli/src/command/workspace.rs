@@ -1,5 +1,6 @@
 //! `edgeplane workspace`: the folders that agents work in, and what is in them.
 
+mod binding;
 mod file;
 mod lock;
 
@@ -51,6 +52,8 @@ enum WorkspaceCommand {
     Lock(lock::LockArgs),
     Unlock(lock::UnlockArgs),
     Locks(lock::LocksArgs),
+    Bind(binding::BindArgs),
+    Unbind(binding::UnbindArgs),
 }
 
 /// Make a folder known as a workspace
@@ -151,6 +154,8 @@ pub(crate) fn run(args: &WorkspaceArgs, context: &mut Context) -> anyhow::Result
         WorkspaceCommand::Lock(args) => lock::lock(args, context)?,
         WorkspaceCommand::Unlock(args) => lock::unlock(args, context)?,
         WorkspaceCommand::Locks(args) => lock::locks(args, context)?,
+        WorkspaceCommand::Bind(args) => binding::bind(args, context)?,
+        WorkspaceCommand::Unbind(args) => binding::unbind(args, context)?,
     }
     Ok(Outcome::Done)
 }

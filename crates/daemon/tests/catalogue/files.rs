@@ -4,7 +4,9 @@ use edgeplane_testkit::peers::with;
 use serde_json::{Value, json};
 
 use super::{
-    Case, World, case, fails, good,
+    Case, World,
+    bindings::elsewhere,
+    case, fails, good,
     workspaces::{gone, no_workspace, workspace},
 };
 
@@ -89,6 +91,9 @@ fn changing() -> Vec<Case> {
                 fails!(VersionConflict, "workspace/file.write", |w| {
                     of(w, &json!({ "content": "y", "if_version": "absent" }))
                 }),
+                fails!(WrongWorkspace, "workspace/file.write", |w| {
+                    elsewhere(w, of(w, &json!({ "content": "y" })))
+                }),
                 fails!(Fenced, "workspace/file.write", |w| of(w, &json!({ "content": "y", "lock": 9 }))),
                 fails!(TooLarge, "workspace/file.write", |w| {
                     of(w, &json!({ "content": "x".repeat((8 << 20) + 1) }))
@@ -102,6 +107,9 @@ fn changing() -> Vec<Case> {
                 fails!(NotFound, "workspace/file.move", |w| of(w, &json!({ "path": "none", "to": "b" }))),
                 fails!(InvalidParams, "workspace/file.move", |w| of(w, &json!({ "to": "../b" }))),
                 fails!(InvalidState, "workspace/file.move", |w| of(w, &json!({ "path": ".", "to": "b" }))),
+                fails!(WrongWorkspace, "workspace/file.move", |w| {
+                    elsewhere(w, of(w, &json!({ "to": "b" })))
+                }),
                 fails!(Fenced, "workspace/file.move", |w| of(w, &json!({ "to": "b", "lock": 9 }))),
                 fails!(Conflict, "workspace/file.move", |w| of(w, &json!({ "to": "file" }))),
                 fails!(VersionConflict, "workspace/file.move", |w| {
@@ -116,6 +124,7 @@ fn changing() -> Vec<Case> {
                 fails!(NotFound, "workspace/file.delete", |w| of(w, &json!({ "path": "none" }))),
                 fails!(InvalidParams, "workspace/file.delete", |w| of(w, &json!({ "if_version": "x" }))),
                 fails!(InvalidState, "workspace/file.delete", |w| of(w, &json!({ "path": "." }))),
+                fails!(WrongWorkspace, "workspace/file.delete", |w| elsewhere(w, of(w, &json!({})))),
                 fails!(Fenced, "workspace/file.delete", |w| of(w, &json!({ "lock": 9 }))),
                 fails!(VersionConflict, "workspace/file.delete", |w| of(w, &other_version())),
             ],

@@ -6,7 +6,9 @@ use edgeplane_wire::api::workspace::LOCKS_MAX;
 use serde_json::{Value, json};
 
 use super::{
-    Case, Who, World, case, fails, failure, good,
+    Case, Who, World,
+    bindings::elsewhere,
+    case, fails, failure, good,
     workspaces::{no_workspace, workspace},
 };
 
@@ -42,6 +44,7 @@ pub(crate) fn cases() -> Vec<Case> {
                     params.as_object_mut().unwrap().remove("token");
                     paths(params)
                 }),
+                fails!(WrongWorkspace, "workspace/lock.acquire", |w| elsewhere(w, paths(workspace(w)))),
                 fails!(Fenced, "workspace/lock.acquire", |w| with(workspace(w), &json!({ "token": 9 }))),
                 fails!(QuotaExhausted, "workspace/lock.acquire", |w| {
                     let workspace = workspace(w);

@@ -3,7 +3,11 @@
 use edgeplane_types::ErrorName;
 use serde_json::{Value, json};
 
-use super::{Case, Who, World, case, fails, failure, good};
+use super::{
+    Case, Who, World,
+    bindings::{bound, elsewhere},
+    case, fails, failure, good,
+};
 
 const NO_WORKSPACE: &str = "wks_01890000-0000-7000-8000-999999999999";
 const NO_CHECKPOINT: &str = "chk_01890000-0000-7000-8000-999999999999";
@@ -134,6 +138,12 @@ fn keeping() -> Vec<Case> {
                 fails!(NotFound, "workspace/checkpoint.create", |_w| no_workspace()),
                 fails!(InvalidParams, "workspace/checkpoint.create", |_w| json!({})),
                 fails!(InvalidState, "workspace/checkpoint.create", |w| gone(w)),
+                fails!(WrongWorkspace, "workspace/checkpoint.create", |w| elsewhere(w, workspace(w))),
+                fails!(Fenced, "workspace/checkpoint.create", |w| {
+                    let bound = bound(w);
+                    w.made("workspace/binding.detach", bound.clone());
+                    bound
+                }),
             ],
         ),
         case(
@@ -142,6 +152,7 @@ fn keeping() -> Vec<Case> {
             vec![
                 fails!(NotFound, "workspace/checkpoint.restore", |_w| no_checkpoint()),
                 fails!(InvalidState, "workspace/checkpoint.restore", |w| deleted(w)),
+                fails!(WrongWorkspace, "workspace/checkpoint.restore", |w| elsewhere(w, checkpoint(w))),
                 fails!(Fenced, "workspace/checkpoint.restore", |w| {
                     let mut params = checkpoint(w);
                     params["lock"] = json!(9);

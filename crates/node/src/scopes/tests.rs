@@ -142,6 +142,9 @@ fn conversations() -> Vec<Row> {
 
 fn workspaces() -> Vec<Row> {
     let workspace = json!({ "workspace_id": TURN.replace("trn", "wks") });
+    let id = &workspace["workspace_id"];
+    let bound = json!({ "workspace_id": id, "agent": "a", "mode": "ro" });
+    let number = json!({ "workspace_id": id, "binding_epoch": 1 });
     let checkpoint = json!({ "checkpoint_id": TURN.replace("trn", "chk") });
     let both = json!({ "before_id": checkpoint["checkpoint_id"], "after_id": checkpoint["checkpoint_id"] });
     vec![
@@ -159,6 +162,8 @@ fn workspaces() -> Vec<Row> {
         (json!({ "path": "a" }), "supervise", &["workspace/file.delete"]),
         (json!({ "paths": ["a"] }), "supervise", &["workspace/lock.acquire"]),
         (json!({ "token": 1 }), "supervise", &["workspace/lock.release"]),
+        (bound, "supervise", &["workspace/binding.attach"]),
+        (number, "supervise", &["workspace/binding.detach"]),
         (json!({}), "read", &["workspace/lock.list"]),
         (
             json!({ "target": { "stream": { "kind": "node" } }, "through": { "seq": 1 } }),

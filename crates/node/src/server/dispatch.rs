@@ -300,6 +300,8 @@ async fn call_about_workspaces(session: &Session, request: Request) -> Result<Bo
         Request::FileMove(params) => raw(methods::workspaces::files::rename(session, params).await?),
         Request::FileDelete(params) => raw(methods::workspaces::files::delete(session, params).await?),
         Request::LockAcquire(params) => raw(methods::workspaces::locks::acquire(session, params).await?),
+        Request::BindingAttach(params) => raw(methods::workspaces::bindings::attach(session, params).await?),
+        Request::BindingDetach(params) => raw(methods::workspaces::bindings::detach(session, params).await?),
         Request::LockRelease(params) => raw(methods::workspaces::locks::release(session, params).await?),
         Request::BarrierAwait(params) => raw(methods::streams::barrier::wait(session, params).await?),
         Request::LockList(params) => raw(methods::workspaces::locks::list(session, params).await?),

@@ -16,7 +16,7 @@ use edgeplane_workspace::{
     Before, FileError, FileKind, Files, Folders, InnerPath, Outcome, Version, fresh_name,
 };
 
-use super::{blocking, commit, permits, turn};
+use super::{Doing, bindings, blocking, commit, permits, turn};
 use crate::{
     record::{Draft, Origin, chain},
     shared::Shared,
@@ -40,6 +40,8 @@ pub(crate) struct Changing {
     pub(crate) if_version: Option<Version>,
     /// The token of the caller's lock.
     pub(crate) lock: Option<u64>,
+    /// The number of the caller's binding.
+    pub(crate) binding: Option<u64>,
 }
 
 /// A change that was made.
@@ -74,6 +76,7 @@ fn perform(shared: &Shared, wanted: &Changing, origin: &Origin) -> Result<Change
         What::Move { to, .. } => vec![wanted.path.clone(), to.clone()],
         What::Write { .. } | What::Delete => vec![wanted.path.clone()],
     };
+    bindings::permits(shared, &row, (wanted.binding, Doing::Changing), &origin.actor)?;
     permits(shared, row.id, (&both, wanted.lock), origin)?;
     let files = Files::open(Path::new(&row.folder)).map_err(|error| not_done(&error))?;
     let before = files.before(&wanted.path).map_err(|error| not_done(&error))?;

@@ -18,7 +18,7 @@ use edgeplane_wire::{api::workspace::LOCKS_MAX, rpc::RpcError};
 use edgeplane_workspace::InnerPath;
 use tokio::{sync::Notify, time::Instant};
 
-use super::{commit, queue, suspend::may_work};
+use super::{Doing, bindings, commit, queue, suspend::may_work};
 use crate::{
     record::{Draft, Origin, refused},
     shared::Shared,
@@ -36,6 +36,8 @@ pub(crate) struct WantedLock {
     pub(crate) wait: Duration,
     /// The caller's, if it is an agent.
     pub(crate) epoch: Option<Epoch>,
+    /// The number of the caller's binding.
+    pub(crate) binding: Option<u64>,
 }
 
 /// Those who wait for locks.
@@ -364,6 +366,8 @@ async fn attempt(
     let _turn = queue(shared, id).lock_owned().await;
     let row = shared.record.look_up(|reader| reader.workspace(&id))?;
     let row = row.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no workspace {id}")))?;
+    let doing = if wanted.is_shared { Doing::Looking } else { Doing::Changing };
+    bindings::permits(shared, &row, (wanted.binding, doing), &origin.actor)?;
     let mut draft = Draft::default();
     let rows = live(shared, id, (&mut draft, &Origin::node("workspaces")))?;
     let token = match wanted.token {

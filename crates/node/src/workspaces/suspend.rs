@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Whether an agent may have a live process in this phase.
-pub(super) fn may_work(phase: Phase) -> bool {
+pub(crate) fn may_work(phase: Phase) -> bool {
     match phase {
         Phase::Starting
         | Phase::Running

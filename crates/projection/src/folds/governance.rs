@@ -112,16 +112,16 @@ impl Governance {
             }
             Fact::KeyCreated { key_id, .. } => ("key.created", Object::new().put("key_id", key_id)),
             Fact::KeyRetired { key_id } => ("key.retired", Object::new().put("key_id", key_id)),
-            Fact::TokenCreated { token_id, kind, principal, scopes, roles, expires_at, remote, .. } => (
+            Fact::TokenCreated(made) => (
                 "token.created",
                 Object::new()
-                    .put("token_id", token_id)
-                    .put("kind", kind)
-                    .put("principal", principal)
-                    .put("scopes", scopes)
-                    .put("roles", roles)
-                    .maybe("remote", remote.then_some(remote))
-                    .maybe("expires_at", expires_at.as_ref()),
+                    .put("token_id", &made.token_id)
+                    .put("kind", &made.kind)
+                    .put("principal", &made.principal)
+                    .put("scopes", &made.scopes)
+                    .put("roles", &made.roles)
+                    .maybe("remote", made.remote.then_some(&made.remote))
+                    .maybe("expires_at", made.expires_at.as_ref()),
             ),
             Fact::TokenRevoked { token_id, reason } => {
                 ("token.revoked", Object::new().put("token_id", token_id).put("reason", reason))

@@ -21,12 +21,12 @@ pub(super) const DEFINITION: Definition = Definition {
 
 fn fold(step: &Step<'_>) -> Result<(), FoldError> {
     match &step.event.fact {
-        Fact::TokenCreated { token_id, secret_digest, .. } => {
+        Fact::TokenCreated(created) => {
             step.of_node()?;
             step.insert(
                 "INSERT INTO token (created_pos, id, secret_digest) VALUES (?1, ?2, ?3)",
-                params![int(step.pos), token_id.as_bytes(), secret_digest],
-                |_taken| FoldError::TokenTwice(*token_id),
+                params![int(step.pos), created.token_id.as_bytes(), created.secret_digest],
+                |_taken| FoldError::TokenTwice(created.token_id),
             )
         }
         Fact::TokenRevoked { token_id, .. } => {

@@ -2,7 +2,10 @@
 
 use edgeplane_types::{
     CheckpointId, Fact, StreamName, WorkspaceId,
-    fact::{CheckpointCreated, CheckpointStarted, FileChangeBegun, RestoreStarted, WorkspaceCreated},
+    fact::{
+        BindingAttached, CheckpointCreated, CheckpointStarted, FileChangeBegun, RestoreStarted,
+        WorkspaceCreated,
+    },
 };
 use rusqlite::params;
 
@@ -10,7 +13,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 2,
+    version: 3,
     schema: "
         CREATE TABLE workspace (
             pos INTEGER PRIMARY KEY,
@@ -45,8 +48,25 @@ pub(super) const DEFINITION: Definition = Definition {
             ended_pos INTEGER,
             UNIQUE (workspace, token)
         ) STRICT;
-        CREATE INDEX workspace_lock_open ON workspace_lock (workspace, token) WHERE ended_pos IS NULL;",
-    tables: &[("workspace", "pos"), ("checkpoint", "pos"), ("workspace_lock", "pos")],
+        CREATE INDEX workspace_lock_open ON workspace_lock (workspace, token) WHERE ended_pos IS NULL;
+        CREATE TABLE workspace_binding (
+            pos INTEGER PRIMARY KEY,
+            workspace BLOB NOT NULL,
+            epoch INTEGER NOT NULL UNIQUE,
+            agent BLOB NOT NULL,
+            mode TEXT NOT NULL,
+            ended_pos INTEGER
+        ) STRICT;
+        CREATE INDEX workspace_binding_open ON workspace_binding (workspace, epoch) WHERE ended_pos IS NULL;
+        CREATE INDEX workspace_binding_of_agent ON workspace_binding (agent, epoch) WHERE ended_pos IS NULL;
+        CREATE UNIQUE INDEX workspace_binding_writer ON workspace_binding (workspace)
+            WHERE ended_pos IS NULL AND mode = 'rw';",
+    tables: &[
+        ("workspace", "pos"),
+        ("checkpoint", "pos"),
+        ("workspace_lock", "pos"),
+        ("workspace_binding", "pos"),
+    ],
     fold,
 };
 
@@ -68,6 +88,8 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::FileChangeEnded(ended) => end_change(step, ended.write_seq),
         Fact::LockAcquired(acquired) => lock(step, acquired.token),
         Fact::LockReleased(released) => unlock(step, released.token),
+        Fact::BindingAttached(attached) => bind(step, attached),
+        Fact::BindingDetached(detached) => unbind(step, detached.binding_epoch),
         _ => Ok(()),
     }
 }
@@ -107,6 +129,10 @@ fn delete(step: &Step<'_>) -> Result<(), FoldError> {
     )?;
     step.run(
         "UPDATE workspace_lock SET ended_pos = ?2 WHERE workspace = ?1 AND ended_pos IS NULL",
+        params![id.as_bytes(), int(step.pos)],
+    )?;
+    step.run(
+        "UPDATE workspace_binding SET ended_pos = ?2 WHERE workspace = ?1 AND ended_pos IS NULL",
         params![id.as_bytes(), int(step.pos)],
     )?;
     Ok(())
@@ -221,6 +247,41 @@ fn unlock(step: &Step<'_>, token: u64) -> Result<(), FoldError> {
         step,
         "UPDATE workspace_lock SET ended_pos = ?3 WHERE workspace = ?1 AND token = ?2 AND ended_pos IS NULL",
         params![id.as_bytes(), int(token), int(step.pos)],
+    )
+}
+
+/// Each binding has the next number of the node, and one at most may write.
+fn bind(step: &Step<'_>, attached: &BindingAttached) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    let is_next = step.find(
+        "SELECT 1 FROM workspace WHERE id = ?1 AND deleted_pos IS NULL
+             AND ?2 = (SELECT coalesce(max(epoch), 0) + 1 FROM workspace_binding)",
+        params![id.as_bytes(), int(attached.binding_epoch)],
+        |_row| Ok(()),
+    )?;
+    if is_next.is_none() {
+        return Err(FoldError::NoWorkspace(id));
+    }
+    step.insert(
+        "INSERT INTO workspace_binding (pos, workspace, epoch, agent, mode) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            int(step.pos),
+            id.as_bytes(),
+            int(attached.binding_epoch),
+            attached.agent_id.as_bytes(),
+            attached.mode.as_str()
+        ],
+        |_taken| FoldError::NoWorkspace(id),
+    )
+}
+
+fn unbind(step: &Step<'_>, epoch: u64) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace_binding SET ended_pos = ?3
+         WHERE workspace = ?1 AND epoch = ?2 AND ended_pos IS NULL",
+        params![id.as_bytes(), int(epoch), int(step.pos)],
     )
 }
 

@@ -1,6 +1,6 @@
 //! Named tokens and the node's keys.
 
-use edgeplane_types::{Fact, TokenId};
+use edgeplane_types::{Fact, TokenId, fact::TokenCreated};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{ReadError, Reader, event_at, misplaced};
@@ -18,11 +18,8 @@ fn places(row: &Row<'_>) -> rusqlite::Result<Places> {
 
 fn token(conn: &Connection, (created_pos, revoked_pos): Places) -> rusqlite::Result<TokenRow> {
     let created = event_at(conn, created_pos)?;
-    let Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote } =
-        created.fact
-    else {
-        return Err(misplaced(&created.fact));
-    };
+    let Fact::TokenCreated(made) = created.fact else { return Err(misplaced(&created.fact)) };
+    let TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote } = *made;
     let revoked = revoked_pos.map(|pos| event_at(conn, pos)).transpose()?;
     let (revoked_at, revoked_reason) = match revoked.map(|event| (event.ts, event.fact)) {
         None => (None, None),

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
 use crate::{
-    row::{CheckpointRow, LockRow, WorkspaceRow},
+    row::{BindingRow, CheckpointRow, LockRow, WorkspaceRow},
     sqlite::{int, uint, word},
 };
 
@@ -78,7 +78,65 @@ fn lock(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<LockRow> {
     Ok(LockRow { acquired, by: event.actor, acquired_at: event.ts, is_open: ended.is_none() })
 }
 
+fn binding(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<BindingRow> {
+    let event = event_at(conn, row.get(0)?)?;
+    let Fact::BindingAttached(attached) = event.fact else { return Err(misplaced(&event.fact)) };
+    let ended = row.get::<_, Option<i64>>(2)?;
+    Ok(BindingRow {
+        workspace: WorkspaceId::from_bytes(row.get(1)?),
+        attached,
+        by: event.actor,
+        attached_at: event.ts,
+        is_open: ended.is_none(),
+    })
+}
+
 impl Reader {
+    /// The bindings of which no end is recorded: of a workspace, of an agent, or of both; by their numbers.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_bindings(
+        &self,
+        workspace: Option<&WorkspaceId>,
+        agent: Option<&AgentId>,
+    ) -> Result<Vec<BindingRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT pos, workspace, ended_pos FROM workspace_binding
+                 WHERE ended_pos IS NULL AND (?1 IS NULL OR workspace = ?1) AND (?2 IS NULL OR agent = ?2)
+                 ORDER BY epoch",
+            )?
+            .query_map(params![workspace.map(WorkspaceId::as_bytes), agent.map(AgentId::as_bytes)], |row| {
+                binding(conn, row)
+            })?
+            .collect()
+        })
+    }
+
+    /// A binding, ended or not, by its number.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn binding(&self, epoch: u64) -> Result<Option<BindingRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT pos, workspace, ended_pos FROM workspace_binding WHERE epoch = ?1")?
+                .query_row([int(epoch)], |row| binding(conn, row))
+                .optional()
+        })
+    }
+
+    /// The number of the last binding; 0 if there was none.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn last_binding(&self) -> Result<u64, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT coalesce(max(epoch), 0) FROM workspace_binding")?
+                .query_row([], |row| uint(row, 0))
+        })
+    }
+
     /// The locks of a workspace of which no end is recorded, by their tokens.
     ///
     /// # Errors

@@ -2,7 +2,10 @@
 
 use edgeplane_types::{
     AgentId, CheckpointId, CheckpointState, Timestamp, WorkspaceId,
-    fact::{Actor, CheckpointCreated, CheckpointFailed, CheckpointStarted, FileChangeBegun, LockAcquired},
+    fact::{
+        Actor, BindingAttached, CheckpointCreated, CheckpointFailed, CheckpointStarted, FileChangeBegun,
+        LockAcquired,
+    },
 };
 
 /// A workspace.
@@ -40,6 +43,21 @@ pub struct LockRow {
     /// Since when, or since when for longer.
     pub acquired_at: Timestamp,
     /// Whether no end of it is recorded; it may be over by its time all the same.
+    pub is_open: bool,
+}
+
+/// A binding of a workspace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BindingRow {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// What it is.
+    pub attached: BindingAttached,
+    /// Who asked for it.
+    pub by: Actor,
+    /// Since when.
+    pub attached_at: Timestamp,
+    /// Whether no end of it is recorded; what it ends with may be over all the same.
     pub is_open: bool,
 }
 

@@ -5,6 +5,7 @@ use edgeplane_types::{
     ActionId, AgentName, Channel, Epoch, Fact, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp,
     TokenId, TokenKind,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
+    fact::TokenCreated,
     schedule::RunCause,
 };
 
@@ -88,7 +89,7 @@ pub(crate) fn token_id(number: u8) -> TokenId {
 }
 
 pub(crate) fn token(number: u8, secret_digest: &str) -> Fact {
-    Fact::TokenCreated {
+    Fact::TokenCreated(Box::new(TokenCreated {
         token_id: token_id(number),
         kind: TokenKind::Service,
         principal: label("ci"),
@@ -97,7 +98,7 @@ pub(crate) fn token(number: u8, secret_digest: &str) -> Fact {
         secret_digest: secret_digest.to_owned(),
         expires_at: Some(Timestamp::from_micros(99)),
         remote: false,
-    }
+    }))
 }
 
 /// Refused requests of one kind.

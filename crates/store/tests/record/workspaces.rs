@@ -2,12 +2,12 @@
 
 use edgeplane_store::{AppendError, CheckpointFilter, Model};
 use edgeplane_types::{
-    CheckpointCause, CheckpointId, CheckpointState, Fact, FileChangeKind, FileChangeOutcome, FolderCounts,
-    LockEnd, RestoreCounts, StreamName, Timestamp, WorkspaceId,
+    AgentId, BindingEnd, BindingMode, CheckpointCause, CheckpointId, CheckpointState, Fact, FileChangeKind,
+    FileChangeOutcome, FolderCounts, LockEnd, RestoreCounts, StreamName, Timestamp, WorkspaceId,
     fact::{
-        CheckpointCreated, CheckpointDeleted, CheckpointFailed, CheckpointStarted, FileChangeBegun,
-        FileChangeEnded, LockAcquired, LockReleased, RestoreEnded, RestoreStarted, WorkspaceCreated,
-        WorkspaceDeleted,
+        BindingAttached, BindingDetached, CheckpointCreated, CheckpointDeleted, CheckpointFailed,
+        CheckpointStarted, FileChangeBegun, FileChangeEnded, LockAcquired, LockReleased, RestoreEnded,
+        RestoreStarted, WorkspaceCreated, WorkspaceDeleted,
     },
 };
 
@@ -184,6 +184,49 @@ fn tokens_of_locks_only_grow() {
     let end = WorkspaceDeleted { workspace_id: id(1), reason: None };
     append(vec![Fact::WorkspaceDeleted(end)]).unwrap();
     assert!(reader.open_locks(&id(1)).unwrap().is_empty());
+    let before = reader.model_digest(Model::Workspaces).unwrap();
+    store.rebuild(Model::Workspaces).unwrap();
+    assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);
+}
+
+fn bound(binding_epoch: u64, mode: BindingMode) -> Fact {
+    let agent_id = AgentId::from_parts(1, [1; 10]);
+    Fact::BindingAttached(BindingAttached { binding_epoch, mode, agent_id, run_id: None, epoch: None })
+}
+
+fn unbound(binding_epoch: u64) -> Fact {
+    Fact::BindingDetached(BindingDetached { binding_epoch, reason: BindingEnd::Detached })
+}
+
+/// Proves WSP-032, WSP-034.
+#[test]
+fn bindings_are_numbered_on_the_node_and_one_at_most_writes() {
+    use BindingMode::{ReadOnly, ReadWrite};
+    let dir = tempfile::tempdir().unwrap();
+    let (store, maker) = (open(dir.path()), Maker::default());
+    let (one, two) = (StreamName::Workspace(id(1)), StreamName::Workspace(id(2)));
+    let append = |stream, facts: Vec<Fact>| store.append(maker.batch(stream, facts));
+    append(one, vec![created(1, "/a"), bound(1, ReadWrite), bound(2, ReadOnly)]).unwrap();
+    append(two, vec![created(2, "/b")]).unwrap();
+    // A second one that writes, a number that was given out, one that leaves a gap, and ends of what is not.
+    for wrong in [bound(3, ReadWrite), bound(2, ReadOnly), bound(4, ReadOnly), unbound(3)] {
+        assert!(matches!(append(one, vec![wrong.clone()]), Err(AppendError::Refused { .. })), "{wrong:?}");
+    }
+    assert!(matches!(append(two, vec![unbound(1)]), Err(AppendError::Refused { .. })), "another one's");
+    append(two, vec![bound(3, ReadWrite)]).unwrap();
+    append(one, vec![unbound(1), bound(4, ReadWrite)]).unwrap();
+    assert!(matches!(append(one, vec![unbound(1)]), Err(AppendError::Refused { .. })), "it ends once");
+    let reader = store.reader();
+    let open = |of: Option<u8>| -> Vec<u64> {
+        let rows = reader.open_bindings(of.map(id).as_ref(), None).unwrap();
+        rows.iter().map(|row| row.attached.binding_epoch).collect()
+    };
+    assert_eq!((open(Some(1)), open(Some(2)), open(None)), (vec![2, 4], vec![3], vec![2, 3, 4]));
+    assert_eq!(reader.last_binding().unwrap(), 4);
+    assert!(!reader.binding(1).unwrap().unwrap().is_open && reader.binding(5).unwrap().is_none());
+    let end = WorkspaceDeleted { workspace_id: id(1), reason: None };
+    append(one, vec![Fact::WorkspaceDeleted(end)]).unwrap();
+    assert_eq!(open(None), [3]);
     let before = reader.model_digest(Model::Workspaces).unwrap();
     store.rebuild(Model::Workspaces).unwrap();
     assert_eq!(store.reader().model_digest(Model::Workspaces).unwrap(), before);

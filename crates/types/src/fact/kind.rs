@@ -8,7 +8,7 @@ use super::*;
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
     Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, OverrideScope, PolicyAction,
-    PolicyLayer, ProcessId, SafeLabel, Scope, SessionId, Tenant, Timestamp, TokenId, TokenKind, TurnId,
+    PolicyLayer, ProcessId, SafeLabel, SessionId, Tenant, Timestamp, TokenId, TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -243,18 +243,7 @@ pub enum Fact {
     KeyRetired { key_id: SafeLabel },
     /// A token was made.
     #[serde(rename = "token.created")]
-    TokenCreated {
-        token_id: TokenId,
-        kind: TokenKind,
-        principal: SafeLabel,
-        scopes: Vec<Scope>,
-        roles: Vec<SafeLabel>,
-        secret_digest: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        expires_at: Option<Timestamp>,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        remote: bool,
-    },
+    TokenCreated(Box<TokenCreated>),
     /// A token is worth nothing any more.
     #[serde(rename = "token.revoked")]
     TokenRevoked { token_id: TokenId, reason: String },
@@ -555,6 +544,12 @@ pub enum Fact {
     /// A lock is no more.
     #[serde(rename = "lock.released")]
     LockReleased(LockReleased),
+    /// A workspace is bound to a run or an agent.
+    #[serde(rename = "binding.attached")]
+    BindingAttached(BindingAttached),
+    /// A binding is over.
+    #[serde(rename = "binding.detached")]
+    BindingDetached(BindingDetached),
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]
     MemoryPut {

@@ -153,6 +153,8 @@ names! {
     LockAcquired => "lock.acquired",
     LockRefused => "lock.refused",
     LockReleased => "lock.released",
+    BindingAttached => "binding.attached",
+    BindingDetached => "binding.detached",
     MemoryPut => "memory.put",
     MemoryDeleted => "memory.deleted",
     ResourcePut => "resource.put",

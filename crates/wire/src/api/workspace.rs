@@ -1,6 +1,7 @@
 //! Workspaces: folders that agents work in, their checkpoints and their files.
 
 mod barrier;
+mod binding;
 mod file;
 mod lock;
 
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use barrier::*;
+pub use binding::*;
 pub use file::*;
 pub use lock::*;
 
@@ -102,6 +104,9 @@ pub struct WorkspaceView {
     /// The checkpoint that it is being brought back to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restoring: Option<CheckpointId>,
+    /// What it is bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<BindingView>,
     /// When it became known.
     pub created_at: Timestamp,
 }
@@ -129,6 +134,9 @@ pub struct CheckpointCreateParams {
     /// What it is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The number of the binding under which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
     /// Whether to keep what git ignores.
     #[serde(default)]
     pub ignored: bool,
@@ -346,6 +354,9 @@ pub struct CheckpointRestoreParams {
     /// The token of the caller's lock, if there is one in the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<u64>,
+    /// The number of the binding under which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
     /// Whether what git ignores is kept and touched, too.
     #[serde(default)]
     pub ignored: bool,

@@ -41,8 +41,6 @@ later! {
     "capability/register" Write "Makes a capability known.";
     "capability/withdraw" Write "Takes a capability back.";
 
-    "workspace/binding.attach" Write "Binds a workspace to a run.";
-    "workspace/binding.detach" Write "Takes a workspace from a run.";
     "workspace/blob.put" Write "Stores bytes by their digest.";
     "workspace/blob.get" Read "Reads bytes by their digest.";
     "workspace/blob.stat" Read "Shows whether bytes are stored.";

@@ -48,6 +48,9 @@ struct Only {
     /// The token of a lock on it
     #[arg(long, value_name = "TOKEN")]
     lock: Option<u64>,
+    /// The number of a binding under which it is done
+    #[arg(long, value_name = "NUMBER")]
+    binding: Option<u64>,
 }
 
 /// List the files of a workspace
@@ -305,6 +308,7 @@ pub(super) fn write(args: &WriteArgs, context: &mut Context) -> anyhow::Result<(
         if_version: args.only.if_version.clone(),
         folders: args.folders,
         lock: args.only.lock,
+        binding_epoch: args.only.binding,
     };
     let answer = context.ask_at_length::<FileWrite>(&params)?;
     context.show(&answer, |out, change| said(out, "written", &change))
@@ -320,6 +324,7 @@ pub(super) fn rename(args: &MoveArgs, context: &mut Context) -> anyhow::Result<(
         if_version: args.only.if_version.clone(),
         folders: args.folders,
         lock: args.only.lock,
+        binding_epoch: args.only.binding,
     };
     let answer = context.ask_at_length::<FileMove>(&params)?;
     context.show(&answer, |out, change| said(out, "moved", &change))
@@ -328,7 +333,14 @@ pub(super) fn rename(args: &MoveArgs, context: &mut Context) -> anyhow::Result<(
 pub(super) fn remove(args: &RemoveArgs, context: &mut Context) -> anyhow::Result<()> {
     let (workspace_id, agent) = args.which.whose.parts();
     let (path, if_version) = (args.which.path.clone(), args.only.if_version.clone());
-    let params = FileDeleteParams { workspace_id, agent, path, if_version, lock: args.only.lock };
+    let params = FileDeleteParams {
+        workspace_id,
+        agent,
+        path,
+        if_version,
+        lock: args.only.lock,
+        binding_epoch: args.only.binding,
+    };
     let answer = context.ask_at_length::<FileDelete>(&params)?;
     context.show(&answer, |out, change| said(out, "removed", &change))
 }

@@ -97,6 +97,7 @@ pub(super) fn lock(args: &LockArgs, context: &mut Context) -> anyhow::Result<()>
         shared: args.shared,
         ttl_ms: millis(args.time),
         wait_ms: millis(args.wait),
+        binding_epoch: None,
     };
     let answer = context.ask_at_length::<LockAcquire>(&params)?;
     context.show(&answer, |out, view| {

@@ -1,6 +1,6 @@
 //! What a context says that a request is about: each thing must be there, be open to the caller, and fit the rest.
 
-use edgeplane_types::{AgentId, ErrorName, MessageId, ResourceUri, Tenant};
+use edgeplane_types::{AgentId, ErrorName, MessageId, ResourceUri, Tenant, WorkspaceId};
 use edgeplane_wire::rpc::{RpcError, Selectors};
 use serde_json::Value;
 
@@ -12,6 +12,9 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
     nothing_of_later(selectors)?;
     if let Some(id) = selectors.workspace_id {
         methods::workspaces::seen(session, id).map_err(|_hidden| unknown("workspace_id"))?;
+    }
+    if let Some(epoch) = selectors.binding_epoch {
+        binding(session, epoch, selectors.workspace_id, params)?;
     }
     if selectors.host_id.is_some_and(|id| id != session.shared.identity.id) {
         return Err(unknown("host_id"));
@@ -57,6 +60,17 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
     }
 }
 
+/// A binding that is named must live, and be of the workspace that is named.
+fn binding(session: &Session, epoch: u64, of: Option<WorkspaceId>, params: &Value) -> Result<(), RpcError> {
+    let found = methods::workspaces::bindings::seen_binding(session, epoch)?;
+    let found = found.ok_or_else(|| unknown("binding_epoch"))?;
+    let named = params.get("workspace_id").and_then(Value::as_str).and_then(|text| text.parse().ok());
+    match of.or(named) {
+        Some(other) if other != found.workspace => Err(contradiction("binding_epoch", "workspace_id")),
+        _ => Ok(()),
+    }
+}
+
 /// A task and a run that are named must be the caller's business, and one another's.
 fn of_work(session: &Session, selectors: &Selectors, params: &Value) -> Result<(), RpcError> {
     let task =
@@ -85,7 +99,6 @@ fn resource(session: &Session, text: &str) -> Result<Option<AgentId>, RpcError> 
 /// What no node has yet cannot be named.
 fn nothing_of_later(selectors: &Selectors) -> Result<(), RpcError> {
     let later = [
-        ("binding_epoch", selectors.binding_epoch.is_some()),
         ("capability_id", selectors.capability_id.is_some()),
         ("invocation_id", selectors.invocation_id.is_some()),
     ];

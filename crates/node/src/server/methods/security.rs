@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use edgeplane_proof::{NamedToken, token::SECRET_BYTES};
 use edgeplane_store::{KeyRow, Reader, TokenRow};
 use edgeplane_types::{
-    ErrorName, Fact, Scope, StreamName, Tenant, Timestamp, TokenId, TokenKind, is_nodes_own,
+    ErrorName, Fact, Scope, StreamName, Tenant, Timestamp, TokenId, TokenKind, fact::TokenCreated,
+    is_nodes_own,
 };
 use edgeplane_wire::{
     api::{
@@ -51,7 +52,7 @@ pub(in crate::server) async fn create(
     let token = NamedToken::from_random(*secret);
     let token_id: TokenId = shared.record.mint().id();
     let expires_at = params.expires_in_ms.map(|millis| now.plus_millis(millis));
-    let fact = Fact::TokenCreated {
+    let created = TokenCreated {
         token_id,
         kind: params.kind,
         principal: params.principal,
@@ -61,7 +62,7 @@ pub(in crate::server) async fn create(
         expires_at,
         remote: params.remote,
     };
-    commit(session, fact).await?;
+    commit(session, Fact::TokenCreated(Box::new(created))).await?;
     Ok(CreateResult { token_id, token: token.reveal().to_owned(), expires_at })
 }
 
@@ -104,9 +105,9 @@ pub(in crate::server) async fn add_certificate(
     let token_id: TokenId = shared.record.mint().id();
     let expires_at = params.expires_in_ms.map(|millis| now.plus_millis(millis));
     let CreateParams { principal, kind, roles, remote, .. } = params;
-    let fact =
-        Fact::TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote };
-    commit(session, fact).await?;
+    let created =
+        TokenCreated { token_id, kind, principal, scopes, roles, secret_digest, expires_at, remote };
+    commit(session, Fact::TokenCreated(Box::new(created))).await?;
     Ok(AddCertificateResult { token_id, expires_at })
 }
 

@@ -3,6 +3,7 @@
 //! What is done to files goes through [`crate::workspaces`]; what is shown is read from the record, and from the store
 //! of checkpoints where it says what differs.
 
+pub(in crate::server) mod bindings;
 pub(in crate::server) mod files;
 pub(in crate::server) mod locks;
 mod view;
@@ -32,7 +33,7 @@ use crate::{
     admission,
     agent::AgentHandle,
     record::{Draft, Origin, refused},
-    workspaces::{self, Restoring, Wanted, blocking, failed},
+    workspaces::{self, Doing, Restoring, Wanted, blocking, failed},
 };
 use view::{change, left_out, shown_checkpoint, shown_path, shown_workspace};
 
@@ -54,11 +55,15 @@ fn no_checkpoint(id: CheckpointId) -> RpcError {
         .hint("`edgeplane checkpoint list` shows those there are")
 }
 
-/// A workspace for those whose business it is: operators', and the agent's whose own it is.
+/// A workspace for those whose business it is: operators', the agent's whose own it is, and while it is bound to them
+/// other agents'.
 pub(in crate::server) fn seen(session: &Session, id: WorkspaceId) -> Result<WorkspaceRow, RpcError> {
     let row = session.shared.record.look_up(|reader| reader.workspace(&id))?;
-    row.filter(|row| concerns(session, row)).ok_or_else(|| none(id))
+    let row = row.ok_or_else(|| none(id))?;
+    if concerns(session, &row) || bindings::is_bound(session, &row)? { Ok(row) } else { Err(none(id)) }
 }
+
+/// Whether a workspace is the caller's business whatever it is bound to.
 
 fn concerns(session: &Session, row: &WorkspaceRow) -> bool {
     session.caller.is_operator() || row.agent.is_some_and(|agent| session.caller.is_agent(agent))
@@ -132,11 +137,11 @@ pub(in crate::server) async fn create(
         }
         _ => return Err(invalid("name either `agent` or `folder`")),
     };
-    Ok(shown_workspace(session, row))
+    shown_workspace(session, row)
 }
 
 pub(in crate::server) fn get(session: &Session, params: &WorkspaceParams) -> Result<WorkspaceView, RpcError> {
-    Ok(shown_workspace(session, seen(session, params.workspace_id)?))
+    shown_workspace(session, seen(session, params.workspace_id)?)
 }
 
 fn place(cursor: Option<&str>) -> Result<Option<u64>, RpcError> {
@@ -159,7 +164,7 @@ pub(in crate::server) async fn list(
     let mut found = session.shared.record.read(read).await?;
     let next_cursor = next_of(&found, rows, |row| row.pos).map(|pos| pos.to_string());
     found.retain(|row| concerns(session, row));
-    let workspaces = found.into_iter().map(|row| shown_workspace(session, row)).collect();
+    let workspaces = found.into_iter().map(|row| shown_workspace(session, row)).collect::<Result<_, _>>()?;
     Ok(WorkspaceListResult { workspaces, next_cursor })
 }
 
@@ -173,7 +178,7 @@ pub(in crate::server) async fn delete(
     let fact = Fact::WorkspaceDeleted(WorkspaceDeleted { workspace_id: row.id, reason });
     add(session, row.id, fact).await?;
     workspaces::collect(&session.shared);
-    Ok(shown_workspace(session, row))
+    shown_workspace(session, row)
 }
 
 async fn add(session: &Session, id: WorkspaceId, fact: Fact) -> Result<(), RpcError> {
@@ -194,6 +199,8 @@ pub(in crate::server) async fn keep(
     let busy = workspaces::take(&session.shared, row.id).await?;
     // Which changes of files are in it is known only now that none is made any more.
     let row = seen(session, row.id)?;
+    let under = (params.binding_epoch, Doing::Looking);
+    workspaces::works_under(&session.shared, &row, under, &session.caller.actor())?;
     let rules = Rules { keep_ignored: params.ignored, keep_git: params.git };
     let wanted = Wanted { row, label, rules };
     let id = workspaces::create(&session.shared, wanted, busy, origin(session)).await?;
@@ -266,6 +273,8 @@ pub(in crate::server) async fn restore(
     let busy = workspaces::take(&session.shared, row.id).await?;
     let row = seen(session, row.id)?;
     let (own, origin) = (session.shared.clone(), origin(session));
+    let under = (params.binding_epoch, Doing::Changing);
+    workspaces::works_under(&own, &row, under, &origin.actor)?;
     let (id, asked) = (row.id, origin.clone());
     // Nobody takes a lock any more while the workspace is taken.
     blocking(move || workspaces::permits(&own, id, (&[InnerPath::root()], params.lock), &asked)).await??;
@@ -299,6 +308,9 @@ pub(in crate::server) async fn forget(
 ) -> Result<CheckpointView, RpcError> {
     let reason = params.reason.as_deref().map(|reason| checked_reason(Some(reason), "")).transpose()?;
     let (row, of, _digest) = kept(session, params.checkpoint_id)?;
+    if !concerns(session, &of) {
+        return Err(no_checkpoint(params.checkpoint_id));
+    }
     let _busy = workspaces::take(&session.shared, of.id).await?;
     let checkpoint_id = row.started.checkpoint_id;
     add(session, of.id, Fact::CheckpointDeleted(CheckpointDeleted { checkpoint_id, reason })).await?;

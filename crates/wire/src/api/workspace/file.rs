@@ -284,6 +284,9 @@ pub struct FileWriteParams {
     /// The token of the caller's lock on it, if it is locked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<u64>,
+    /// The number of the binding under which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
 }
 
 /// Gives a file, folder or link another path, which nothing has.
@@ -309,6 +312,9 @@ pub struct FileMoveParams {
     /// The token of the caller's lock on it, if it is locked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<u64>,
+    /// The number of the binding under which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
 }
 
 /// Removes a file, a link, or a folder with nothing in it.
@@ -329,6 +335,9 @@ pub struct FileDeleteParams {
     /// The token of the caller's lock on it, if it is locked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<u64>,
+    /// The number of the binding under which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
 }
 
 /// A change that was made.

@@ -49,6 +49,9 @@ pub struct LockAcquireParams {
     /// For how long, in milliseconds, from 100 to a day.
     #[serde(default = "lock_ms")]
     pub ttl_ms: u64,
+    /// The number of the binding under which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding_epoch: Option<u64>,
     /// How long to wait for it, in milliseconds, at most ten minutes.
     #[serde(default)]
     pub wait_ms: u64,

@@ -20,7 +20,7 @@ macro_rules! with_workspaces {
                 Write, Operator, Supervise, Again, [NotFound, InvalidParams, Locked, StorageFull], "0.6";
             /// Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
             "workspace/checkpoint.create" CheckpointCreate(api::workspace::CheckpointCreateParams) -> api::workspace::CheckpointView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Locked, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, WrongWorkspace, Fenced, Locked, StorageFull], "0.6";
             /// Shows a checkpoint, and what is not in it.
             "workspace/checkpoint.get" CheckpointGet(api::workspace::CheckpointParams) -> api::workspace::CheckpointDetail,
                 Read, Anyone, Read, Safe, [NotFound], "0.6";
@@ -32,7 +32,7 @@ macro_rules! with_workspaces {
                 Read, Anyone, Read, Safe, [NotFound, InvalidState], "0.6";
             /// Brings a workspace back to a checkpoint of it; what was there is kept first.
             "workspace/checkpoint.restore" CheckpointRestore(api::workspace::CheckpointRestoreParams) -> api::workspace::CheckpointRestoreResult,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidState, Locked, Fenced, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidState, Locked, WrongWorkspace, Fenced, StorageFull], "0.6";
             /// Ends a checkpoint; what nobody else needs of it is removed.
             "workspace/checkpoint.delete" CheckpointDelete(api::workspace::CheckpointDeleteParams) -> api::workspace::CheckpointView,
                 Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Locked, StorageFull], "0.6";
@@ -50,22 +50,28 @@ macro_rules! with_workspaces {
                 Read, Anyone, Read, Safe, [NotFound, InvalidParams, InvalidState], "0.6";
             /// Writes a file of a workspace, whole or not at all.
             "workspace/file.write" FileWrite(api::workspace::FileWriteParams) -> api::workspace::FileChangeView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, TooLarge, Locked, Fenced, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, TooLarge, Locked, WrongWorkspace, Fenced, StorageFull], "0.6";
             /// Gives a file, folder or link of a workspace another path.
             "workspace/file.move" FileMove(api::workspace::FileMoveParams) -> api::workspace::FileChangeView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Conflict, VersionConflict, Locked, Fenced, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, Conflict, VersionConflict, Locked, WrongWorkspace, Fenced, StorageFull], "0.6";
             /// Removes a file or link of a workspace, or a folder with nothing in it.
             "workspace/file.delete" FileDelete(api::workspace::FileDeleteParams) -> api::workspace::FileChangeView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, Locked, Fenced, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, VersionConflict, Locked, WrongWorkspace, Fenced, StorageFull], "0.6";
             /// Takes a lock on paths of a workspace, or has one for longer.
             "workspace/lock.acquire" LockAcquire(api::workspace::LockAcquireParams) -> api::workspace::LockView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, Locked, Fenced, QuotaExhausted, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, Locked, WrongWorkspace, Fenced, QuotaExhausted, StorageFull], "0.6";
             /// Gives a lock on paths of a workspace back.
             "workspace/lock.release" LockRelease(api::workspace::LockReleaseParams) -> api::workspace::LockView,
                 Write, Anyone, Supervise, Again, [NotFound, PermissionDenied, Fenced, StorageFull], "0.6";
             /// Lists the locks on paths of a workspace.
             "workspace/lock.list" LockList(api::workspace::LockListParams) -> api::workspace::LockListResult,
                 Read, Anyone, Read, Safe, [NotFound], "0.6";
+            /// Binds a workspace to a run or an agent, to be looked at or to be changed, under a number that only grows.
+            "workspace/binding.attach" BindingAttach(api::workspace::BindingAttachParams) -> api::workspace::BindingView,
+                Write, Anyone, Supervise, Same, [NotFound, InvalidParams, InvalidState, Locked, QuotaExhausted, StorageFull], "0.6";
+            /// Ends a binding of a workspace; what is done under it is fenced from then on.
+            "workspace/binding.detach" BindingDetach(api::workspace::BindingDetachParams) -> api::workspace::BindingView,
+                Write, Anyone, Supervise, Again, [NotFound, PermissionDenied, WrongWorkspace, Fenced, StorageFull], "0.6";
             /// Waits until what was written has arrived, and gives a receipt.
             "sync/barrier.await" BarrierAwait(api::workspace::BarrierAwaitParams) -> api::workspace::BarrierReceipt,
                 Read, Anyone, Read, Safe, [NotFound, InvalidParams, Unsupported, ReplayGap, DeadlineExceeded], "0.6";

@@ -207,7 +207,13 @@ pub(in crate::server) async fn write(
     }
     let what = What::Write { bytes, folders: folders(params.folders) };
     let whose = (params.workspace_id, params.agent.as_deref());
-    change(session, whose, (&params.path, params.if_version.as_deref(), params.lock), what).await
+    change(
+        session,
+        whose,
+        (&params.path, params.if_version.as_deref(), (params.lock, params.binding_epoch)),
+        what,
+    )
+    .await
 }
 
 pub(in crate::server) async fn rename(
@@ -216,7 +222,13 @@ pub(in crate::server) async fn rename(
 ) -> Result<FileChangeView, RpcError> {
     let what = What::Move { to: inner("to", &params.to)?, folders: folders(params.folders) };
     let whose = (params.workspace_id, params.agent.as_deref());
-    change(session, whose, (&params.path, params.if_version.as_deref(), params.lock), what).await
+    change(
+        session,
+        whose,
+        (&params.path, params.if_version.as_deref(), (params.lock, params.binding_epoch)),
+        what,
+    )
+    .await
 }
 
 pub(in crate::server) async fn delete(
@@ -224,18 +236,24 @@ pub(in crate::server) async fn delete(
     params: FileDeleteParams,
 ) -> Result<FileChangeView, RpcError> {
     let whose = (params.workspace_id, params.agent.as_deref());
-    change(session, whose, (&params.path, params.if_version.as_deref(), params.lock), What::Delete).await
+    change(
+        session,
+        whose,
+        (&params.path, params.if_version.as_deref(), (params.lock, params.binding_epoch)),
+        What::Delete,
+    )
+    .await
 }
 
 async fn change(
     session: &Session,
     whose: (Option<WorkspaceId>, Option<&str>),
-    (path, if_version, lock): (&str, Option<&str>, Option<u64>),
+    (path, if_version, (lock, binding)): (&str, Option<&str>, (Option<u64>, Option<u64>)),
     what: What,
 ) -> Result<FileChangeView, RpcError> {
     let (path, if_version) = (inner("path", path)?, version(if_version)?);
     let row = meant(session, whose).await?;
-    let wanted = Changing { workspace: row.id, path, what, if_version, lock };
+    let wanted = Changing { workspace: row.id, path, what, if_version, lock, binding };
     let done: Changed = workspaces::change(&session.shared, wanted, origin(session)).await?;
     Ok(FileChangeView {
         workspace_id: row.id,

@@ -58,6 +58,7 @@ pub(in crate::server) async fn acquire(
         ttl_ms: params.ttl_ms,
         wait: Duration::from_millis(params.wait_ms),
         epoch: session.caller.agent.as_ref().map(|agent| agent.epoch),
+        binding: params.binding_epoch,
     };
     let acquired = Box::pin(workspaces::acquire(&session.shared, wanted, origin(session))).await?;
     Ok(view(row.id, acquired))

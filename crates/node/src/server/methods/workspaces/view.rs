@@ -3,16 +3,22 @@
 use std::{os::unix::ffi::OsStrExt as _, path::Path};
 
 use edgeplane_store::{CheckpointRow, WorkspaceRow};
-use edgeplane_wire::api::workspace::{
-    ChangeKind, ChangeView, CheckpointView, LeftOutView, ThingKind, ThingView, WorkspaceView,
+use edgeplane_wire::{
+    api::workspace::{
+        ChangeKind, ChangeView, CheckpointView, LeftOutView, ThingKind, ThingView, WorkspaceView,
+    },
+    rpc::RpcError,
 };
 use edgeplane_workspace::{Change, Changed, Checkpoint, Side};
 
-use super::Session;
+use super::{Session, bindings};
+use crate::workspaces;
 
-pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> WorkspaceView {
+pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> Result<WorkspaceView, RpcError> {
+    let bound = workspaces::bound(&session.shared, row.id, None)?;
+    let bindings = bound.into_iter().map(|binding| bindings::view(session, &row, binding)).collect();
     let handle = row.agent.and_then(|id| session.shared.agent_by_id(id));
-    WorkspaceView {
+    Ok(WorkspaceView {
         workspace_id: row.id,
         agent: handle.map(|handle| handle.name.to_string()),
         agent_id: row.agent,
@@ -20,8 +26,9 @@ pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> Workspace
         checkpoints: row.checkpoints,
         write_seq: row.write_seq,
         restoring: row.restoring,
+        bindings,
         created_at: row.created_at,
-    }
+    })
 }
 
 pub(super) fn shown_checkpoint(row: CheckpointRow) -> CheckpointView {
