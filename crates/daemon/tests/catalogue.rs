@@ -8,6 +8,8 @@
 
 #[path = "catalogue/barriers.rs"]
 mod barriers;
+#[path = "catalogue/bindings.rs"]
+mod bindings;
 #[path = "catalogue/capabilities.rs"]
 mod capabilities;
 #[path = "catalogue/conversation.rs"]
@@ -24,8 +26,6 @@ mod files;
 mod full_disk;
 #[path = "catalogue/jobs.rs"]
 mod jobs;
-#[path = "catalogue/bindings.rs"]
-mod bindings;
 #[path = "catalogue/locks.rs"]
 mod locks;
 #[path = "catalogue/machine.rs"]

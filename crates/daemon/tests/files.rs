@@ -282,3 +282,27 @@ fn a_barrier_is_reached_when_a_change_is_over_and_not_before() {
     ask(&node, "sync/barrier.await", barrier(json!({ "seq": 3 }), 1)).unwrap();
     node.verify();
 }
+
+/// Proves WSP-036.
+#[test]
+fn a_checkpoint_waits_for_the_change_that_is_to_be_in_it() {
+    let node = Node::start();
+    let (folder, id) = workspace(&node);
+    let after = |number: u64, ms: u64| of(&id, json!({ "after": { "write_seq": number }, "timeout_ms": ms }));
+    let error = ask(&node, "workspace/checkpoint.create", after(1, 20)).unwrap_err();
+    assert_eq!(error.name(), ErrorName::DeadlineExceeded);
+    assert!(error.message.contains("is at 0, not at 1"), "{error:?}");
+    assert_eq!(facts(&node, &id, "checkpoint.started"), [] as [Value; 0], "nothing was begun");
+    let (mut waiting, params) = (node.connect(), after(2, 600_000));
+    let waiting = std::thread::spawn(move || waiting.try_raw("workspace/checkpoint.create", params).unwrap());
+    for (number, text) in [(1, "one"), (2, "two")] {
+        assert!(!waiting.is_finished(), "change {number} is not made yet");
+        write(&node, &id, json!({ "path": "a", "content": text })).unwrap();
+    }
+    let kept = waiting.join().unwrap();
+    assert_eq!(kept["write_seq"], 2);
+    write(&node, &id, json!({ "path": "a", "content": "three" })).unwrap();
+    ask(&node, "workspace/checkpoint.restore", json!({ "checkpoint_id": kept["checkpoint_id"] })).unwrap();
+    assert_eq!(fs::read_to_string(folder.join("a")).unwrap(), "two");
+    node.verify();
+}

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use edgeplane_types::{CheckpointId, WorkspaceId};
 use edgeplane_wire::{
     api::workspace::{
-        CHANGES, CheckpointCreateParams, CheckpointDeleteParams, CheckpointDiffParams, CheckpointListParams,
-        CheckpointParams, CheckpointRestoreParams, ROWS_MAX,
+        AFTER_MS, AfterWrite, CHANGES, CheckpointCreateParams, CheckpointDeleteParams, CheckpointDiffParams,
+        CheckpointListParams, CheckpointParams, CheckpointRestoreParams, ROWS_MAX,
     },
     catalogue::{
         CheckpointCreate, CheckpointDelete, CheckpointDiff, CheckpointGet, CheckpointList, CheckpointRestore,
@@ -83,6 +83,9 @@ struct CreateArgs {
     /// What it is, for people
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
+    /// With this change of a file in it, which is waited for
+    #[arg(long, value_name = "NUMBER")]
+    after: Option<u64>,
     /// Keep what git ignores, too
     #[arg(long)]
     ignored: bool,
@@ -190,10 +193,16 @@ pub(crate) fn run(args: &CheckpointArgs, context: &mut Context) -> anyhow::Resul
     match &args.command {
         CheckpointCommand::Create(args) => {
             let (workspace_id, agent) = args.whose.parts();
-            let label = args.label.clone();
-            let (ignored, git) = (args.ignored, args.git);
-            let params =
-                CheckpointCreateParams { workspace_id, agent, label, ignored, git, binding_epoch: None };
+            let params = CheckpointCreateParams {
+                workspace_id,
+                agent,
+                label: args.label.clone(),
+                after: args.after.map(|write_seq| AfterWrite { write_seq }),
+                timeout_ms: AFTER_MS,
+                ignored: args.ignored,
+                git: args.git,
+                binding_epoch: None,
+            };
             let answer = context.ask_at_length::<CheckpointCreate>(&params)?;
             context.show(&answer, |out, view| show::made(out, &view))?;
         }

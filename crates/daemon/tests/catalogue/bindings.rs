@@ -53,9 +53,8 @@ pub(crate) fn cases() -> Vec<Case> {
                 }),
                 fails!(Locked, "workspace/binding.attach", |w| {
                     let workspace = workspace(w);
-                    let to = |agent: String| {
-                        with(workspace.clone(), &json!({ "agent": agent, "mode": "rw" }))
-                    };
+                    let to =
+                        |agent: String| with(workspace.clone(), &json!({ "agent": agent, "mode": "rw" }));
                     w.made("workspace/binding.attach", to(w.cat()));
                     to(w.cat())
                 }),

@@ -138,6 +138,11 @@ fn keeping() -> Vec<Case> {
                 fails!(NotFound, "workspace/checkpoint.create", |_w| no_workspace()),
                 fails!(InvalidParams, "workspace/checkpoint.create", |_w| json!({})),
                 fails!(InvalidState, "workspace/checkpoint.create", |w| gone(w)),
+                fails!(DeadlineExceeded, "workspace/checkpoint.create", |w| {
+                    let mut params = workspace(w);
+                    (params["after"], params["timeout_ms"]) = (json!({ "write_seq": 1 }), json!(1));
+                    params
+                }),
                 fails!(WrongWorkspace, "workspace/checkpoint.create", |w| elsewhere(w, workspace(w))),
                 fails!(Fenced, "workspace/checkpoint.create", |w| {
                     let bound = bound(w);

@@ -29,8 +29,15 @@ pub const CHANGES: u32 = 1_000;
 /// Most changes in one answer.
 pub const CHANGES_MAX: u32 = 10_000;
 
+/// How long a change is waited for that a checkpoint is to have in it where nobody says so, in milliseconds.
+pub const AFTER_MS: u64 = 10_000;
+
 fn rows() -> u32 {
     100
+}
+
+fn after_ms() -> u64 {
+    AFTER_MS
 }
 
 fn changes() -> u32 {
@@ -137,12 +144,26 @@ pub struct CheckpointCreateParams {
     /// The number of the binding under which it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding_epoch: Option<u64>,
+    /// The change of a file that is to be in it: it is waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<AfterWrite>,
+    /// How long that is waited for, in milliseconds, at most ten minutes.
+    #[serde(default = "after_ms")]
+    pub timeout_ms: u64,
     /// Whether to keep what git ignores.
     #[serde(default)]
     pub ignored: bool,
     /// Whether to keep `.git`.
     #[serde(default)]
     pub git: bool,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AfterWrite {
+    /// Its number in the workspace.
+    pub write_seq: u64,
 }
 
 /// Names a checkpoint.

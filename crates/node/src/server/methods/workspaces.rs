@@ -28,6 +28,7 @@ use edgeplane_workspace::{Id, InnerPath, Rules};
 use super::{
     Session,
     conversation::{checked_reason, next_of, rows},
+    streams::barrier,
 };
 use crate::{
     admission,
@@ -196,6 +197,9 @@ pub(in crate::server) async fn keep(
     }
     let label = params.label.as_deref().map(admission::shown_name);
     let row = meant(session, (params.workspace_id, params.agent.as_deref())).await?;
+    if let Some(after) = params.after {
+        barrier::changes(session, row.id, after.write_seq, params.timeout_ms).await?;
+    }
     let busy = workspaces::take(&session.shared, row.id).await?;
     // Which changes of files are in it is known only now that none is made any more.
     let row = seen(session, row.id)?;

@@ -20,7 +20,7 @@ macro_rules! with_workspaces {
                 Write, Operator, Supervise, Again, [NotFound, InvalidParams, Locked, StorageFull], "0.6";
             /// Keeps the state of a workspace. Agents that work in it are suspended for a moment where that is possible.
             "workspace/checkpoint.create" CheckpointCreate(api::workspace::CheckpointCreateParams) -> api::workspace::CheckpointView,
-                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, WrongWorkspace, Fenced, Locked, StorageFull], "0.6";
+                Write, Anyone, Supervise, Again, [NotFound, InvalidParams, InvalidState, WrongWorkspace, Fenced, Locked, DeadlineExceeded, StorageFull], "0.6";
             /// Shows a checkpoint, and what is not in it.
             "workspace/checkpoint.get" CheckpointGet(api::workspace::CheckpointParams) -> api::workspace::CheckpointDetail,
                 Read, Anyone, Read, Safe, [NotFound], "0.6";

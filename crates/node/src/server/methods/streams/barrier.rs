@@ -37,9 +37,6 @@ pub(in crate::server) async fn wait(
         return Err(RpcError::new(ErrorName::Unsupported, what));
     }
     let invalid = |what: &str| Err(RpcError::new(ErrorName::InvalidParams, what));
-    if params.timeout_ms > BARRIER_MS_MAX {
-        return invalid("`timeout_ms` is at most ten minutes");
-    }
     let (awaited, through) = match (params.target.workspace_id, &params.target.stream) {
         (Some(id), None) => (Awaited::Changes(seen(session, id)?.id), of_changes(&params.through)?),
         (None, Some(target)) => {
@@ -55,13 +52,7 @@ pub(in crate::server) async fn wait(
         }
         _ => return invalid("`target` names either `workspace_id` or `stream`"),
     };
-    let until = Instant::now() + Duration::from_millis(params.timeout_ms);
-    let reached = Box::pin(reach(session, &awaited, through, until)).await?;
-    if reached < through {
-        let id = shared.identity.id;
-        let what = format!("node {id} is at {reached}, not at {through}, after {} ms", params.timeout_ms);
-        return Err(RpcError::new(ErrorName::DeadlineExceeded, what));
-    }
+    let reached = arrived(session, &awaited, through, params.timeout_ms).await?;
     let mut receipt = BarrierReceipt {
         id: String::new(),
         target: params.target,
@@ -73,6 +64,35 @@ pub(in crate::server) async fn wait(
     let bytes = serde_json::to_vec(&receipt).unwrap_or_default();
     receipt.id = edgeplane_proof::digest(&bytes).to_string();
     Ok(receipt)
+}
+
+/// Waits until every change of a workspace up to a number is there.
+pub(in crate::server) async fn changes(
+    session: &Session,
+    id: WorkspaceId,
+    through: u64,
+    timeout_ms: u64,
+) -> Result<(), RpcError> {
+    arrived(session, &Awaited::Changes(id), through, timeout_ms).await.map(drop)
+}
+
+async fn arrived(
+    session: &Session,
+    awaited: &Awaited,
+    through: u64,
+    timeout_ms: u64,
+) -> Result<u64, RpcError> {
+    if timeout_ms > BARRIER_MS_MAX {
+        return Err(RpcError::new(ErrorName::InvalidParams, "`timeout_ms` is at most ten minutes"));
+    }
+    let until = Instant::now() + Duration::from_millis(timeout_ms);
+    let reached = Box::pin(reach(session, awaited, through, until)).await?;
+    if reached < through {
+        let id = session.shared.identity.id;
+        let what = format!("node {id} is at {reached}, not at {through}, after {timeout_ms} ms");
+        return Err(RpcError::new(ErrorName::DeadlineExceeded, what));
+    }
+    Ok(reached)
 }
 
 /// Up to which change of a file.
