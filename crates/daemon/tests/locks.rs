@@ -256,3 +256,32 @@ fn the_command_line_locks_shows_and_unlocks() {
     assert!(!run(&["workspace", "locks", "one"]).contains("exclusive"));
     node.verify();
 }
+
+/// Proves WSP-030.
+#[test]
+fn a_wait_that_a_daemons_death_cut_is_ended_by_the_next_one() {
+    let mut node = Node::start();
+    let of = workspace(&node);
+    let id = "4bf92f3577b34da6a3ce929d0e0e4703";
+    let ctx = json!({ "ctx": { "traceparent": format!("00-{id}-00f067aa0ba902b7-01") } });
+    lock(&mut node.connect(), &of, &json!({ "paths": ["src"], "ttl_ms": 600_000 })).unwrap();
+    let waiting = waits(&node, node.connect(), &of, with(json!({ "paths": ["src"] }), &ctx));
+    let wait = |node: &Node| {
+        let trace = ask(node, "observe/trace.get", json!({ "trace_id": id })).unwrap();
+        let spans = trace["spans"].as_array().unwrap().clone();
+        spans.into_iter().find(|span| span["segment"] == "workspace_lock").unwrap()
+    };
+    assert_eq!(wait(&node)["status"], "open");
+    node.kill_daemon();
+    drop(waiting.join());
+    node.up();
+    eventually("it is ended", || wait(&node)["status"] == "error");
+    assert_eq!(wait(&node)["reason"], "the node ended while it waited");
+    // Once, whatever daemons come after.
+    node.kill_daemon();
+    node.up();
+    eventually("it is up", || count(&node, "lock.waiting") == 1);
+    assert_eq!(count(&node, "lock.refused"), 1);
+    assert_eq!(tokens(&node, &of), [1], "the lock itself holds on");
+    node.verify();
+}

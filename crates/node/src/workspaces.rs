@@ -279,6 +279,9 @@ pub(crate) async fn take_up(shared: &Arc<Shared>) -> Result<(), RpcError> {
             tracing::warn!(error = %error.message, "cannot tell what became of a change of a file");
         }
     }
+    if let Err(error) = locks::take_up(shared).await {
+        tracing::warn!(error = %error.message, "cannot end waits for locks that were cut");
+    }
     let all = shared.record.read(|reader| reader.workspaces(None, 0, usize::MAX)).await?;
     let mut was_cut = !open.is_empty();
     for row in all {

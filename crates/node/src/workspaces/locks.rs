@@ -126,7 +126,7 @@ impl Held {
 
     fn refused(&self, paths: &[InnerPath]) -> LockRefused {
         let (holder, agent_id) = named(&self.who);
-        LockRefused { paths: texts(paths), holder, agent_id, token: self.token }
+        LockRefused { paths: texts(paths), holder, agent_id, token: self.token, cut: false }
     }
 
     fn error(&self, paths: &[InnerPath], now: Timestamp) -> RpcError {
@@ -443,4 +443,20 @@ pub(crate) async fn release(
     drop(turn);
     shared.workspaces.waiters.look_again();
     Ok(row)
+}
+
+/// Ends the waits that a former daemon left in the middle, in the requests to which they belong.
+pub(super) async fn take_up(shared: &Shared) -> Result<(), RpcError> {
+    for event in shared.record.read(edgeplane_store::Reader::open_lock_waits).await? {
+        let (Fact::LockWaiting(waiting), StreamName::Workspace(id)) = (event.fact, event.stream) else {
+            continue;
+        };
+        let LockWaiting { paths, holder, agent_id, token } = waiting;
+        let refused = LockRefused { paths, holder, agent_id, token, cut: true };
+        let node = Origin::node("workspaces");
+        let origin =
+            Origin { cause: Some(event.id), trace: event.trace.map(|trace| Arc::new(*trace)), ..node };
+        add(shared, id, &origin, vec![Fact::LockRefused(refused)]).await?;
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 3,
+    version: 4,
     schema: "
         CREATE TABLE workspace (
             pos INTEGER PRIMARY KEY,
@@ -60,12 +60,19 @@ pub(super) const DEFINITION: Definition = Definition {
         CREATE INDEX workspace_binding_open ON workspace_binding (workspace, epoch) WHERE ended_pos IS NULL;
         CREATE INDEX workspace_binding_of_agent ON workspace_binding (agent, epoch) WHERE ended_pos IS NULL;
         CREATE UNIQUE INDEX workspace_binding_writer ON workspace_binding (workspace)
-            WHERE ended_pos IS NULL AND mode = 'rw';",
+            WHERE ended_pos IS NULL AND mode = 'rw';
+        CREATE TABLE workspace_wait (
+            pos INTEGER PRIMARY KEY,
+            workspace BLOB NOT NULL,
+            request BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX workspace_wait_of ON workspace_wait (request, workspace);",
     tables: &[
         ("workspace", "pos"),
         ("checkpoint", "pos"),
         ("workspace_lock", "pos"),
         ("workspace_binding", "pos"),
+        ("workspace_wait", "pos"),
     ],
     fold,
 };
@@ -86,7 +93,9 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::RestoreFailed(failed) => restored(step, failed.checkpoint_id),
         Fact::FileChangeBegun(begun) => begin_change(step, begun),
         Fact::FileChangeEnded(ended) => end_change(step, ended.write_seq),
-        Fact::LockAcquired(acquired) => lock(step, acquired.token),
+        Fact::LockWaiting(_) => wait(step),
+        Fact::LockAcquired(acquired) => waited(step).and_then(|()| lock(step, acquired.token)),
+        Fact::LockRefused(_) => waited(step),
         Fact::LockReleased(released) => unlock(step, released.token),
         Fact::BindingAttached(attached) => bind(step, attached),
         Fact::BindingDetached(detached) => unbind(step, detached.binding_epoch),
@@ -218,6 +227,25 @@ fn end_change(step: &Step<'_>, write_seq: u64) -> Result<(), FoldError> {
     )
 }
 
+/// Waits of requests that have a trace: by it they are found again, and in it they stand open.
+fn wait(step: &Step<'_>) -> Result<(), FoldError> {
+    let (id, Some(request)) = (step.of_workspace()?, step.request()) else { return Ok(()) };
+    step.run(
+        "INSERT INTO workspace_wait (pos, workspace, request) VALUES (?1, ?2, ?3)",
+        params![int(step.pos), id.as_bytes(), request],
+    )?;
+    Ok(())
+}
+
+fn waited(step: &Step<'_>) -> Result<(), FoldError> {
+    let (id, Some(request)) = (step.of_workspace()?, step.request()) else { return Ok(()) };
+    step.run(
+        "DELETE FROM workspace_wait WHERE request = ?1 AND workspace = ?2",
+        params![request, id.as_bytes()],
+    )?;
+    Ok(())
+}
+
 /// A new lock has the next token; one that is there may be had for longer.
 fn lock(step: &Step<'_>, token: u64) -> Result<(), FoldError> {
     let id = step.of_workspace()?;
@@ -286,6 +314,12 @@ fn unbind(step: &Step<'_>, epoch: u64) -> Result<(), FoldError> {
 }
 
 impl Step<'_> {
+    /// The request that the event belongs to.
+    fn request(&self) -> Option<Vec<u8>> {
+        let parent = self.event.trace.as_ref()?.traceparent;
+        Some([parent.trace_id.as_bytes().as_slice(), parent.span_id.as_bytes()].concat())
+    }
+
     /// The workspace whose stream the event is in.
     fn of_workspace(&self) -> Result<WorkspaceId, FoldError> {
         match self.event.stream {

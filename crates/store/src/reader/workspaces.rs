@@ -1,6 +1,6 @@
 //! Workspaces and checkpoints.
 
-use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Fact, WorkspaceId};
+use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Event, Fact, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
@@ -134,6 +134,18 @@ impl Reader {
         self.with(|conn| {
             conn.prepare_cached("SELECT coalesce(max(epoch), 0) FROM workspace_binding")?
                 .query_row([], |row| uint(row, 0))
+        })
+    }
+
+    /// Where somebody began to wait for a lock, and nothing is recorded of what came of it.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_lock_waits(&self) -> Result<Vec<Event>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT pos FROM workspace_wait ORDER BY pos")?
+                .query_map([], |row| event_at(conn, row.get(0)?))?
+                .collect()
         })
     }
 

@@ -37,7 +37,7 @@ pub struct LockAcquired {
     pub expires_at: Timestamp,
 }
 
-/// Something was not done because somebody else has a lock.
+/// Something was not done because somebody else has a lock, or because the node ended while they waited for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LockRefused {
     /// On what.
@@ -50,6 +50,9 @@ pub struct LockRefused {
     /// Its token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<u64>,
+    /// Whether the node ended while they waited, so that nobody knows whether they would have had it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 /// A lock is no more.

@@ -19,6 +19,9 @@ impl Drawing<'_> {
                 return;
             }
             Fact::LockAcquired(_) => None,
+            Fact::LockRefused(refused) if refused.cut => {
+                Some((refused, "the node ended while it waited".to_owned()))
+            }
             Fact::LockRefused(refused) => {
                 let by = refused.token.map(|token| format!(" under token {token}")).unwrap_or_default();
                 Some((refused, format!("locked by `{}`{by}", refused.holder)))
