@@ -11,6 +11,7 @@ mod keep;
 mod program;
 mod record;
 mod schedule;
+mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,6 +49,8 @@ pub use schedule::{
     CATCH_UP_MAX, CatchUp, Due, InlineSchedule, Overlap, ScheduleBody, ScheduleKind, ScheduleManifest,
     ScheduleMetadata, ScheduleSpec,
 };
+
+pub use workspace::{CHECKPOINTS_KEPT, OnNotKept, WorkspaceKeeping};
 
 use crate::words::{EnvName, FilePath, LabelKey, UserName};
 
@@ -173,6 +176,9 @@ pub struct Spec {
     /// How many agents its program may start under itself. Left out: none. An operator may start some under any agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagents: Option<Subagents>,
+    /// What is kept of its folder without anybody asking. Left out: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceKeeping>,
     /// Whether the program is barred from gaining rights by setuid programs and file capabilities.
     #[serde(default = "yes")]
     pub no_new_privs: bool,

@@ -6,6 +6,7 @@
 
 mod door;
 mod hooks;
+mod kept;
 mod live;
 mod offered;
 mod permission;

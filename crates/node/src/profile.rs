@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use edgeplane_manifest::{Driver, Manifest, OpenTurn};
+use edgeplane_manifest::{Driver, Manifest, OpenTurn, WorkspaceKeeping};
 use edgeplane_policy::{LayerRules, Problem, RuleFile, Subject, SubjectKind, Target, compile};
 use edgeplane_store::MessageRow;
 use edgeplane_types::{Authority, PolicyLayer, SafeLabel, Tenant};
@@ -37,6 +37,8 @@ pub(crate) struct Profile {
     pub(crate) quiet_ms: Option<u64>,
     /// How many replicas it has, if it is a set.
     pub(crate) replicas: Option<u32>,
+    /// What is kept of its folder without anybody asking.
+    pub(crate) keeping: Option<WorkspaceKeeping>,
 }
 
 impl Profile {
@@ -79,6 +81,7 @@ impl Profile {
             retries_turns: spec.delivery.open_turn == OpenTurn::Retry,
             quiet_ms: spec.health.as_ref().and_then(|health| health.quiet_for).map(|limit| limit.as_millis()),
             replicas: spec.set_of(),
+            keeping: spec.workspace.clone(),
         }
     }
 

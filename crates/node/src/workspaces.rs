@@ -3,6 +3,7 @@
 //! The files are read and written by `edgeplane-workspace`, on threads that may block. Who may ask for what is decided
 //! where the methods are.
 
+mod automatic;
 mod bindings;
 mod checkpoint;
 mod files;
@@ -14,7 +15,7 @@ use std::{
     collections::{HashMap, HashSet},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
 };
 
 use edgeplane_store::WorkspaceRow;
@@ -31,6 +32,7 @@ use crate::{
     shared::Shared,
 };
 
+pub(crate) use automatic::before_call;
 pub(crate) use bindings::{Doing, WantedBinding, attach, bound, detach, living, permits as works_under};
 pub(crate) use checkpoint::{Wanted, create};
 pub(crate) use files::{Changed, Changing, What, change, not_done};
@@ -50,6 +52,8 @@ pub(crate) struct Workspaces {
     waiters: locks::Waiters,
     /// The right to give out the next number of a binding.
     numbering: tokio::sync::Mutex<()>,
+    /// How many checkpoints were ended by themselves since the last collection because of that.
+    ended: AtomicU64,
 }
 
 /// The right to do something with a workspace; given back on drop.
@@ -74,6 +78,7 @@ impl Workspaces {
             turns: Mutex::default(),
             waiters: locks::Waiters::default(),
             numbering: tokio::sync::Mutex::default(),
+            ended: AtomicU64::new(0),
         }
     }
 }

@@ -69,6 +69,8 @@ words! {
         Credentials => "credentials",
         /// A hook stopped it, or keeps back what came of it.
         Hook => "hook",
+        /// No checkpoint could be made before it.
+        Checkpoint => "checkpoint",
     }
 }
 

@@ -28,6 +28,8 @@ words! {
         Asked => "asked",
         /// It is what was there before a restore.
         Restore => "restore",
+        /// A manifest wants it before a call that may do something.
+        BeforeCall => "before_call",
     }
 }
 

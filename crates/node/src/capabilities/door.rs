@@ -18,7 +18,7 @@ use edgeplane_wire::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{By, Found, hooks, live, offered, permission};
+use super::{By, Found, hooks, kept, live, offered, permission};
 use crate::{
     admission::{self, Saying},
     agent::{ActionRequest, AgentHandle, Command, Teller},
@@ -109,10 +109,17 @@ pub(crate) async fn invoke(
     shared.record.add(&mut draft, stream, &origin, fact);
     let is_asked = holds.decision == Permission::Ask;
     if holds.decision == Permission::Deny {
-        return stopped(place, draft, holds.reason).await;
+        return stopped(place, draft, (InvocationState::Denied, InvocationCause::Hook, holds.reason)).await;
     }
     if !is_asked {
-        let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id });
+        let checkpoint_id = match Box::pin(kept::before(shared, by.agent, &requested, &origin)).await {
+            Ok(checkpoint_id) => checkpoint_id,
+            Err(why) => {
+                let how = (InvocationState::Failed, InvocationCause::Checkpoint, why);
+                return stopped(place, draft, how).await;
+            }
+        };
+        let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id, checkpoint_id });
         shared.record.add(&mut draft, stream, &origin, begun);
     }
     // Before it is in the record: whoever finds it there and not here takes it for left behind.
@@ -128,14 +135,14 @@ pub(crate) async fn invoke(
     Ok(id)
 }
 
-/// Tells the record of a call that a hook stopped before it was meant.
+/// Tells the record of a call that was stopped before it was meant: by a hook, or because no checkpoint could be made.
 async fn stopped(
     place: hooks::Place<'_>,
     mut draft: Draft,
-    reason: String,
+    (state, cause, reason): (InvocationState, InvocationCause, String),
 ) -> Result<InvocationId, RpcError> {
-    let (ended, _) = ending(place.id, InvocationState::Denied, reason);
-    let ended = InvocationEnded { cause: Some(InvocationCause::Hook), ..ended };
+    let (ended, _) = ending(place.id, state, reason);
+    let ended = InvocationEnded { cause: Some(cause), ..ended };
     place.shared.record.add(&mut draft, place.stream, place.origin, Fact::InvocationEnded(ended));
     place.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     Ok(place.id)
@@ -407,17 +414,39 @@ async fn perform(shared: &Arc<Shared>, row: InvocationRow) -> Result<(), RpcErro
         end(shared, stream, id, ending(id, InvocationState::Failed, why.to_owned())).await;
         return Ok(());
     };
-    let origin = Origin::node(RULE);
-    let mut draft = Draft::default();
-    let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id });
-    shared.record.add(&mut draft, stream, &origin, begun);
     let stop = shared.capabilities.enter(id);
-    if let Err(error) = shared.record.commit(draft).await {
-        shared.capabilities.leave(id);
-        return Err(refused(&error));
-    }
-    act(shared, (row.asked, input), (stream, origin), stop);
+    let own = Arc::clone(shared);
+    // Whoever takes up what was decided does not wait for what is kept before.
+    shared.tasks.spawn(async move { begin(&own, (row, input), stream, stop).await });
     Ok(())
+}
+
+async fn begin(
+    shared: &Arc<Shared>,
+    (row, input): (InvocationRow, Vec<u8>),
+    stream: StreamName,
+    stop: CancellationToken,
+) {
+    let (id, origin) = (row.asked.invocation_id, Origin::node(RULE));
+    let agent = row.agent.and_then(|agent| shared.agent_by_id(agent));
+    let checkpoint_id = match kept::before(shared, agent.as_ref(), &row.asked, &origin).await {
+        Ok(checkpoint_id) => checkpoint_id,
+        Err(why) => {
+            let (ended, output) = ending(id, InvocationState::Failed, why);
+            let ended = InvocationEnded { cause: Some(InvocationCause::Checkpoint), ..ended };
+            return end(shared, stream, id, (ended, output)).await;
+        }
+    };
+    let mut draft = Draft::default();
+    let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id, checkpoint_id });
+    shared.record.add(&mut draft, stream, &origin, begun);
+    match shared.record.commit(draft).await {
+        Ok(_) => act(shared, (row.asked, input), (stream, origin), stop),
+        Err(error) => {
+            shared.capabilities.leave(id);
+            tracing::warn!(invocation = %id, error = crate::record::chain(&error), "a decided call is not begun");
+        }
+    }
 }
 
 /// Settles a call that a former daemon left open.

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use edgeplane_store::WorkspaceRow;
 use edgeplane_types::{
-    CheckpointCause, CheckpointId, Fact, FolderCounts, StreamName,
+    CheckpointCause, CheckpointId, Fact, FolderCounts, InvocationId, StreamName,
     fact::{CheckpointCreated, CheckpointFailed, CheckpointStarted},
 };
 use edgeplane_wire::rpc::RpcError;
@@ -22,6 +22,9 @@ pub(crate) struct Wanted {
     pub(crate) row: WorkspaceRow,
     pub(crate) label: Option<String>,
     pub(crate) rules: Rules,
+    pub(crate) cause: CheckpointCause,
+    /// The call before which it is made.
+    pub(crate) invocation: Option<InvocationId>,
 }
 
 /// Keeps the state of a workspace, to the end also if nobody waits for it any more.
@@ -48,8 +51,9 @@ async fn begin(
     let checkpoint_id: CheckpointId = shared.record.mint().id();
     let started = CheckpointStarted {
         checkpoint_id,
-        cause: CheckpointCause::Asked,
+        cause: wanted.cause,
         label: wanted.label.clone(),
+        invocation_id: wanted.invocation,
         suspends: standing.suspends(),
     };
     let stream = StreamName::Workspace(wanted.row.id);

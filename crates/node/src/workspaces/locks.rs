@@ -16,7 +16,10 @@ use edgeplane_types::{
 };
 use edgeplane_wire::{api::workspace::LOCKS_MAX, rpc::RpcError};
 use edgeplane_workspace::InnerPath;
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::{Notify, futures::Notified},
+    time::Instant,
+};
 
 use super::{Doing, bindings, commit, queue, suspend::may_work};
 use crate::{
@@ -65,6 +68,11 @@ struct Waiter {
 impl Waiters {
     fn queues(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next time that those who wait look again.
+    pub(super) fn next_look(&self) -> Notified<'_> {
+        self.changed.notified()
     }
 
     /// Has those who wait look again.
@@ -261,7 +269,7 @@ pub(crate) async fn acquire(
     let mut place: Option<Place> = None;
     loop {
         // From here on no change is missed.
-        let changed = shared.workspaces.waiters.changed.notified();
+        let changed = shared.workspaces.waiters.next_look();
         tokio::pin!(changed);
         changed.as_mut().enable();
         let held = match attempt(shared, &wanted, place.as_ref().map(|place| place.ticket), &origin).await? {

@@ -63,6 +63,7 @@ fn bring_back(shared: &Shared, wanted: &Restoring, origin: &Origin) -> Result<Ba
         checkpoint_id: before_id,
         cause: CheckpointCause::Restore,
         label: None,
+        invocation_id: None,
         suspends: Vec::new(),
     };
     add(vec![Fact::CheckpointStarted(started)])?;

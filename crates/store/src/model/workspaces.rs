@@ -13,7 +13,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 4,
+    version: 5,
     schema: "
         CREATE TABLE workspace (
             pos INTEGER PRIMARY KEY,
@@ -34,11 +34,14 @@ pub(super) const DEFINITION: Definition = Definition {
             id BLOB NOT NULL UNIQUE,
             workspace BLOB NOT NULL,
             state TEXT NOT NULL,
+            cause TEXT NOT NULL,
             digest TEXT,
             ended_pos INTEGER
         ) STRICT;
         CREATE INDEX checkpoint_of_workspace ON checkpoint (workspace, pos);
         CREATE INDEX checkpoint_open ON checkpoint (pos) WHERE state = 'started';
+        CREATE INDEX checkpoint_before_call ON checkpoint (workspace, pos)
+            WHERE state = 'created' AND cause = 'before_call';
         CREATE INDEX checkpoint_kept ON checkpoint (digest) WHERE state = 'created';
         CREATE TABLE workspace_lock (
             pos INTEGER PRIMARY KEY,
@@ -158,8 +161,8 @@ fn start(step: &Step<'_>, started: &CheckpointStarted) -> Result<(), FoldError> 
         return Err(FoldError::NoWorkspace(id));
     }
     step.insert(
-        "INSERT INTO checkpoint (pos, id, workspace, state) VALUES (?1, ?2, ?3, 'started')",
-        params![int(step.pos), started.checkpoint_id.as_bytes(), id.as_bytes()],
+        "INSERT INTO checkpoint (pos, id, workspace, state, cause) VALUES (?1, ?2, ?3, 'started', ?4)",
+        params![int(step.pos), started.checkpoint_id.as_bytes(), id.as_bytes(), started.cause.as_str()],
         |_taken| FoldError::CheckpointTwice(started.checkpoint_id),
     )
 }

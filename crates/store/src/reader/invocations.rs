@@ -9,14 +9,14 @@ use crate::{
     sqlite::{int, uint, word},
 };
 
-const INVOCATIONS: &str = "SELECT pos, agent, state, begun_pos IS NOT NULL, ended_pos FROM invocation";
+const INVOCATIONS: &str = "SELECT pos, agent, state, begun_pos, ended_pos FROM invocation";
 
 /// What stands in the row itself.
 struct Bare {
     pos: u64,
     agent: Option<AgentId>,
     state: InvocationState,
-    is_begun: bool,
+    begun_pos: Option<i64>,
     ended_pos: Option<i64>,
 }
 
@@ -25,7 +25,7 @@ fn bare(row: &Row<'_>) -> rusqlite::Result<Bare> {
         pos: uint(row, 0)?,
         agent: row.get::<_, Option<[u8; 16]>>(1)?.map(AgentId::from_bytes),
         state: word(row, 2, InvocationState::from_word)?,
-        is_begun: row.get(3)?,
+        begun_pos: row.get(3)?,
         ended_pos: row.get(4)?,
     })
 }
@@ -40,12 +40,20 @@ fn whole(conn: &Connection, bare: &Bare) -> rusqlite::Result<InvocationRow> {
             other => return Err(misplaced(&other)),
         },
     };
-    let Bare { pos, agent, state, is_begun, .. } = *bare;
+    let checkpoint = match bare.begun_pos.map(|pos| event_at(conn, pos)).transpose()? {
+        None => None,
+        Some(begun) => match begun.fact {
+            Fact::InvocationBegun(begun) => begun.checkpoint_id,
+            other => return Err(misplaced(&other)),
+        },
+    };
+    let Bare { pos, agent, state, begun_pos, .. } = *bare;
     Ok(InvocationRow {
         pos,
         agent,
         state,
-        is_begun,
+        is_begun: begun_pos.is_some(),
+        checkpoint,
         asked: *asked,
         by: event.actor,
         asked_at: event.ts,

@@ -275,6 +275,25 @@ impl Reader {
         })
     }
 
+    /// The checkpoints of a workspace that were made before calls and are kept, but the newest of them.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn checkpoints_before_calls(
+        &self,
+        workspace: &WorkspaceId,
+        newest: u32,
+    ) -> Result<Vec<CheckpointRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(&format!(
+                "{CHECKPOINTS} WHERE workspace = ?1 AND state = 'created' AND cause = 'before_call'
+                 ORDER BY pos DESC LIMIT -1 OFFSET ?2"
+            ))?
+            .query_map(params![workspace.as_bytes(), newest], |row| checkpoint(conn, row))?
+            .collect()
+        })
+    }
+
     /// Checkpoints that were begun and of which no end is recorded.
     ///
     /// # Errors

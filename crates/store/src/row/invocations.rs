@@ -1,7 +1,7 @@
 //! Calls of capabilities.
 
 use edgeplane_types::{
-    AgentId, InvocationState, Timestamp,
+    AgentId, CheckpointId, InvocationState, Timestamp,
     fact::{Actor, InvocationEnded, InvocationRequested},
 };
 
@@ -16,6 +16,8 @@ pub struct InvocationRow {
     pub state: InvocationState,
     /// Whether it was about to be made.
     pub is_begun: bool,
+    /// The checkpoint of the caller's folder that was made before it.
+    pub checkpoint: Option<CheckpointId>,
     /// What is asked for.
     pub asked: InvocationRequested,
     /// Who asks.

@@ -34,7 +34,7 @@ fn requested(number: u8, permission: Permission) -> Fact {
 }
 
 fn begun(number: u8) -> Fact {
-    Fact::InvocationBegun(InvocationBegun { invocation_id: id(number) })
+    Fact::InvocationBegun(InvocationBegun { invocation_id: id(number), checkpoint_id: None })
 }
 
 fn ended(number: u8, state: InvocationState) -> Fact {

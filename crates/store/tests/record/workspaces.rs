@@ -34,6 +34,7 @@ fn started(number: u8) -> Fact {
         checkpoint_id: checkpoint(number),
         cause: CheckpointCause::Asked,
         label: None,
+        invocation_id: None,
         suspends: Vec::new(),
     })
 }

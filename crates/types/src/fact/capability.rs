@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentName, CapabilityId, Epoch, InvocationId, MessageId, SafeLabel,
+    AgentName, CapabilityId, CheckpointId, Epoch, InvocationId, MessageId, SafeLabel,
     capability::{
         CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState, Permission,
     },
@@ -146,6 +146,9 @@ pub struct HookFailed {
 pub struct InvocationBegun {
     /// Its id.
     pub invocation_id: InvocationId,
+    /// The checkpoint of the caller's folder that was made before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Option<CheckpointId>,
 }
 
 /// An invocation is over.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, CheckpointId, Epoch, WorkspaceId,
+    AgentId, CheckpointId, Epoch, InvocationId, WorkspaceId,
     workspace::{CheckpointCause, FileChangeKind, FileChangeOutcome, FolderCounts, RestoreCounts},
 };
 
@@ -49,6 +49,9 @@ pub struct CheckpointStarted {
     /// What it is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The call before which it is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation_id: Option<InvocationId>,
     /// Who is suspended while it is made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suspends: Vec<Suspended>,

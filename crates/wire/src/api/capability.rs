@@ -1,8 +1,8 @@
 //! Capabilities: what connectors offer, and calls of it.
 
 use edgeplane_types::{
-    ActionId, AgentName, CapabilityId, CapabilityKind, EffectClass, InvocationCause, InvocationId,
-    InvocationState, Permission, SafeLabel, Timestamp, decision::Verdict, fact::HookRun,
+    ActionId, AgentName, CapabilityId, CapabilityKind, CheckpointId, EffectClass, InvocationCause,
+    InvocationId, InvocationState, Permission, SafeLabel, Timestamp, decision::Verdict, fact::HookRun,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -245,6 +245,9 @@ pub struct InvocationView {
     /// The action by which a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_id: Option<ActionId>,
+    /// The checkpoint of the caller's folder that was made before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Option<CheckpointId>,
     /// What the server answered, as it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,

@@ -6,8 +6,8 @@ mod file;
 mod lock;
 
 use edgeplane_types::{
-    AgentId, CheckpointCause, CheckpointId, CheckpointState, FolderCounts, RestoreCounts, SafeLabel,
-    Timestamp, WorkspaceId,
+    AgentId, CheckpointCause, CheckpointId, CheckpointState, FolderCounts, InvocationId, RestoreCounts,
+    SafeLabel, Timestamp, WorkspaceId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -209,6 +209,9 @@ pub struct CheckpointView {
     /// What it is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The call before which it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation_id: Option<InvocationId>,
     /// BLAKE3 of what is kept: the same states have the same one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

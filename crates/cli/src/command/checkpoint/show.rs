@@ -65,6 +65,10 @@ fn table(out: &mut Output, checkpoints: &[CheckpointView]) -> anyhow::Result<()>
         let label = match (&view.label, view.cause) {
             (Some(label), _) => label.clone(),
             (None, edgeplane_types::CheckpointCause::Restore) => "before a restore".to_owned(),
+            (None, edgeplane_types::CheckpointCause::BeforeCall) => {
+                let call = view.invocation_id.map(|id| id.to_string()).unwrap_or_default();
+                format!("before call {call}")
+            }
             (None, edgeplane_types::CheckpointCause::Asked) => view.reason.clone().unwrap_or_default(),
         };
         table.row([

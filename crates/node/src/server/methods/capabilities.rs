@@ -252,7 +252,7 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
     let input = capabilities::input_of(shared, &row)?;
     let output = capabilities::output_of(shared, &row)?;
     let action = capabilities::action_of(shared, &row)?;
-    let InvocationRow { state, asked, by, asked_at, ended, .. } = row;
+    let InvocationRow { state, asked, checkpoint, by, asked_at, ended, .. } = row;
     let called = match asked.kind {
         CapabilityKind::Tool => asked.native_id.clone(),
         CapabilityKind::Resource | CapabilityKind::Prompt => format!("{}:{}", asked.kind, asked.native_id),
@@ -272,6 +272,7 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         permission: asked.permission,
         rule: asked.rule,
         action_id: action.map(|action| action.action.id),
+        checkpoint_id: checkpoint,
         output,
         output_digest: ended.as_ref().and_then(|ended| ended.output_digest.clone()),
         output_bytes: ended.as_ref().map_or(0, |ended| ended.output_bytes),

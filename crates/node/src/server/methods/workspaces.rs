@@ -10,7 +10,7 @@ mod view;
 
 use edgeplane_store::{CheckpointFilter, CheckpointRow, WorkspaceRow};
 use edgeplane_types::{
-    CheckpointId, CheckpointState, ErrorName, Fact, StreamName, Tenant, WorkspaceId,
+    CheckpointCause, CheckpointId, CheckpointState, ErrorName, Fact, StreamName, Tenant, WorkspaceId,
     fact::{CheckpointDeleted, WorkspaceDeleted},
 };
 use edgeplane_wire::{
@@ -206,7 +206,7 @@ pub(in crate::server) async fn keep(
     let under = (params.binding_epoch, Doing::Looking);
     workspaces::works_under(&session.shared, &row, under, &session.caller.actor())?;
     let rules = Rules { keep_ignored: params.ignored, keep_git: params.git };
-    let wanted = Wanted { row, label, rules };
+    let wanted = Wanted { row, label, rules, cause: CheckpointCause::Asked, invocation: None };
     let id = workspaces::create(&session.shared, wanted, busy, origin(session)).await?;
     Ok(shown_checkpoint(seen_checkpoint(session, id)?.0))
 }

@@ -19,7 +19,8 @@ impl World {
         let (invocation_id, is_begun) = self.lives[which].calls[at];
         if !is_begun && self.chance.one_in(2) {
             self.lives[which].calls[at].1 = true;
-            return self.add(which, Fact::InvocationBegun(InvocationBegun { invocation_id }));
+            return self
+                .add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id: None }));
         }
         let ends: &[InvocationState] = match is_begun {
             true => &[

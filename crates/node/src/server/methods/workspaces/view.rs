@@ -39,6 +39,7 @@ pub(super) fn shown_checkpoint(row: CheckpointRow) -> CheckpointView {
         state: row.state,
         cause: row.started.cause,
         label: row.started.label,
+        invocation_id: row.started.invocation_id,
         digest: created.as_ref().map(|created| created.digest.clone()),
         counts: created.as_ref().map(|created| created.counts),
         bytes_new: created.as_ref().map(|created| created.bytes_new),
