@@ -10,6 +10,8 @@
 mod barriers;
 #[path = "catalogue/bindings.rs"]
 mod bindings;
+#[path = "catalogue/blobs.rs"]
+mod blobs;
 #[path = "catalogue/capabilities.rs"]
 mod capabilities;
 #[path = "catalogue/conversation.rs"]
@@ -327,6 +329,7 @@ fn all() -> Vec<Case> {
         files::cases(),
         locks::cases(),
         bindings::cases(),
+        blobs::cases(),
         barriers::cases(),
     ];
     profiles.into_iter().flatten().collect()
@@ -502,6 +505,12 @@ fn files_do_what_their_rows_say() {
 #[test]
 fn bindings_do_what_their_rows_say() {
     check_all(&bindings::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn blobs_do_what_their_rows_say() {
+    check_all(&blobs::cases());
 }
 
 /// Proves CALL-060.

@@ -5,6 +5,7 @@
 
 mod automatic;
 mod bindings;
+mod blobs;
 mod checkpoint;
 mod files;
 mod locks;
@@ -34,6 +35,7 @@ use crate::{
 
 pub(crate) use automatic::before_call;
 pub(crate) use bindings::{Doing, WantedBinding, attach, bound, detach, living, permits as works_under};
+pub(crate) use blobs::{Bytes, WantedBlob, put as put_blob, read as read_blob};
 pub(crate) use checkpoint::{Wanted, create};
 pub(crate) use files::{Changed, Changing, What, change, not_done};
 pub(crate) use locks::{WantedLock, acquire, held, permits, release};
@@ -54,6 +56,8 @@ pub(crate) struct Workspaces {
     numbering: tokio::sync::Mutex<()>,
     /// How many checkpoints were ended by themselves since the last collection because of that.
     ended: AtomicU64,
+    /// When blobs whose time is over were last looked for because others were put, by the monotonic clock.
+    collected_ms: AtomicU64,
 }
 
 /// The right to do something with a workspace; given back on drop.
@@ -79,6 +83,7 @@ impl Workspaces {
             waiters: locks::Waiters::default(),
             numbering: tokio::sync::Mutex::default(),
             ended: AtomicU64::new(0),
+            collected_ms: AtomicU64::new(0),
         }
     }
 }
@@ -240,7 +245,11 @@ pub(crate) fn collect(shared: &Arc<Shared>) {
                 .collect::<Result<_, _>>()
                 .map_err(|_bad| RpcError::new(ErrorName::RecordDamaged, "a digest is none"))
         };
-        match own.workspaces.store.collect(|| named().map_err(Uncollected::Record)) {
+        let named = || named().map_err(Uncollected::Record);
+        let blobs = |is_needed: &dyn Fn(&edgeplane_workspace::Blob) -> bool| {
+            blobs::staying(&own, is_needed).map_err(Uncollected::Record)
+        };
+        match own.workspaces.store.collect_beside(named, blobs) {
             Ok(done) => tracing::info!(bytes_freed = done.bytes_freed, "checkpoints are collected"),
             // The next one removes what this one did not.
             Err(error) => tracing::warn!(error = %chain(&error), "checkpoints are not collected"),
@@ -288,7 +297,9 @@ pub(crate) async fn take_up(shared: &Arc<Shared>) -> Result<(), RpcError> {
         tracing::warn!(error = %error.message, "cannot end waits for locks that were cut");
     }
     let all = shared.record.read(|reader| reader.workspaces(None, 0, usize::MAX)).await?;
-    let mut was_cut = !open.is_empty();
+    let now = shared.record.now();
+    let mut was_cut =
+        !open.is_empty() || shared.record.read(move |reader| reader.are_blobs_over(now)).await?;
     for row in all {
         let Some(checkpoint_id) = row.restoring else { continue };
         was_cut = true;

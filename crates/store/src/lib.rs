@@ -45,7 +45,7 @@ pub use reader::{
     Reader, StoredEvent, Stretch, TaskFilter, ThreadFilter, TurnsOf,
 };
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, BindingRow, BusyRow, CallRow, CheckpointRow, CommandInputRow,
+    ActionRow, AgentFilter, AgentRow, BindingRow, BlobRow, BusyRow, CallRow, CheckpointRow, CommandInputRow,
     CommandRow, CommandStory, DeliveryRow, EdgeRow, EpochRow, GapRow, GraphRows, Hold, InterruptRow,
     InvocationRow, JobItemRow, JobReportRow, JobRow, JobTally, KeyRow, Leading, Lift, LockRow, MemoryRow,
     MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow,

@@ -31,7 +31,7 @@ pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 pub use subagents::SubagentRow;
 pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally};
 pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
-pub use workspaces::{BindingRow, CheckpointRow, LockRow, WorkspaceRow};
+pub use workspaces::{BindingRow, BlobRow, CheckpointRow, LockRow, WorkspaceRow};
 
 /// A command that was run inside an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 mod about;
 mod actor;
 mod binding;
+mod blob;
 mod call;
 mod capability;
 mod closing;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use actor::Actor;
 pub use binding::{BindingAttached, BindingDetached};
+pub use blob::{BlobPut, BlobRemoved};
 pub use call::{CallEnd, UnkeptReason};
 pub use capability::{
     HookCompleted, HookFailed, HookRun, HookStarted, InvocationBegun, InvocationEnded, InvocationRequested,

@@ -3,6 +3,7 @@
 use std::{collections::HashSet, path::Path};
 
 use crate::{
+    blob::Blob,
     content::{Content, list_of},
     error::WorkspaceError,
     id::Id,
@@ -49,21 +50,35 @@ impl Store {
         &self,
         named: impl FnOnce() -> Result<Vec<Id>, E>,
     ) -> Result<Collected, E> {
-        let session = self.alone()?;
-        let named = named()?;
-        Ok(self.sweep(&session, &named)?)
+        self.collect_beside(named, |_is_needed| Ok(Vec::new()))
     }
 
-    fn sweep(&self, session: &Session, named: &[Id]) -> Result<Collected, WorkspaceError> {
+    /// The same, with blobs: `blobs` says which of them stay, and may ask whether a checkpoint that stays has the bytes of
+    /// one in a file.
+    ///
+    /// # Errors
+    /// If somebody uses the store, or something of what is needed cannot be read: nothing is removed then.
+    pub fn collect_beside<E: From<WorkspaceError>>(
+        &self,
+        named: impl FnOnce() -> Result<Vec<Id>, E>,
+        blobs: impl FnOnce(&dyn Fn(&Blob) -> bool) -> Result<Vec<Blob>, E>,
+    ) -> Result<Collected, E> {
+        let session = self.alone()?;
         if let Some(damaged) = session.damaged().into_iter().next() {
-            return Err(WorkspaceError::DamagedPack(damaged));
+            return Err(WorkspaceError::DamagedPack(damaged).into());
         }
         let mut needed = Needed::default();
-        for id in named {
-            needed.object(session, *id)?;
-            let tree = session.get(*id)?.tree;
-            needed.folder(session, &tree)?;
+        for id in named()? {
+            needed.checkpoint(&session, id)?;
         }
+        let stay = blobs(&|blob| needed.contents.contains(&blob.content()))?;
+        for blob in stay {
+            needed.content(&session, &blob.content())?;
+        }
+        Ok(self.sweep(&session, &needed)?)
+    }
+
+    fn sweep(&self, session: &Session, needed: &Needed) -> Result<Collected, WorkspaceError> {
         // First what would else be believed to be there.
         for path in files_of(&indexes_of(self.root()), INDEX_ENDING)? {
             let mut index = StatIndex::load(&path);
@@ -72,7 +87,7 @@ impl Store {
             }
         }
         let packs = packs_of(self.root());
-        let collected = sweep_packs(session, &packs, &needed)?;
+        let collected = sweep_packs(session, &packs, needed)?;
         for partial in files_of(&packs, PARTIAL_ENDING)? {
             remove(&partial)?;
         }
@@ -81,6 +96,12 @@ impl Store {
 }
 
 impl Needed {
+    fn checkpoint(&mut self, session: &Session, id: Id) -> Result<(), WorkspaceError> {
+        self.object(session, id)?;
+        let tree = session.get(id)?.tree;
+        self.folder(session, &tree)
+    }
+
     fn folder(&mut self, session: &Session, tree: &Content) -> Result<(), WorkspaceError> {
         if !self.folders.insert(*tree) {
             return Ok(());

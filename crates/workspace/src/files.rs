@@ -3,6 +3,7 @@
 //! A path is resolved by the kernel beneath the folder and through no link at all, each time anew. Whoever changes a file
 //! says first what they saw of it: what has been changed since stays as it is.
 
+mod blob;
 mod change;
 mod leftover;
 mod list;
@@ -60,6 +61,9 @@ pub enum FileError {
     /// It is not what was seen.
     #[error("`{0}` was changed meanwhile")]
     Changed(InnerPath),
+    /// It is larger than what is kept under one digest.
+    #[error("`{0}` has more than 256 MiB")]
+    TooLarge(InnerPath),
     /// A folder would be in itself.
     #[error("`{0}` would be in itself")]
     InItself(InnerPath),

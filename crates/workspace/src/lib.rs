@@ -12,6 +12,7 @@
 mod error;
 mod id;
 
+mod blob;
 mod content;
 mod lock;
 mod object;
@@ -35,6 +36,7 @@ mod restore;
 mod files;
 mod inner_path;
 
+pub use blob::Blob;
 pub use checkpoint::{Checkpoint, Counts, LeftOut, Made, Rules, Why};
 pub use collect::Collected;
 pub use diff::{Change, Changed, Side};

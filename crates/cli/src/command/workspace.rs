@@ -1,6 +1,7 @@
 //! `edgeplane workspace`: the folders that agents work in, and what is in them.
 
 mod binding;
+mod blob;
 mod file;
 mod lock;
 
@@ -52,6 +53,7 @@ enum WorkspaceCommand {
     Lock(lock::LockArgs),
     Unlock(lock::UnlockArgs),
     Locks(lock::LocksArgs),
+    Blob(blob::BlobArgs),
     Bind(binding::BindArgs),
     Unbind(binding::UnbindArgs),
 }
@@ -154,6 +156,7 @@ pub(crate) fn run(args: &WorkspaceArgs, context: &mut Context) -> anyhow::Result
         WorkspaceCommand::Lock(args) => lock::lock(args, context)?,
         WorkspaceCommand::Unlock(args) => lock::unlock(args, context)?,
         WorkspaceCommand::Locks(args) => lock::locks(args, context)?,
+        WorkspaceCommand::Blob(args) => blob::run(args, context)?,
         WorkspaceCommand::Bind(args) => binding::bind(args, context)?,
         WorkspaceCommand::Unbind(args) => binding::unbind(args, context)?,
     }

@@ -163,6 +163,8 @@ fn workspaces() -> Vec<Row> {
         (json!({ "paths": ["a"] }), "supervise", &["workspace/lock.acquire"]),
         (json!({ "token": 1 }), "supervise", &["workspace/lock.release"]),
         (bound, "supervise", &["workspace/binding.attach"]),
+        (json!({ "content": "x" }), "supervise", &["workspace/blob.put"]),
+        (json!({ "digest": "x" }), "read", &["workspace/blob.get", "workspace/blob.stat"]),
         (number, "supervise", &["workspace/binding.detach"]),
         (json!({}), "read", &["workspace/lock.list"]),
         (

@@ -211,6 +211,7 @@ pub(crate) fn not_done(error: &FileError) -> RpcError {
         FileError::Changed(_) => {
             return RpcError::new(ErrorName::VersionConflict, text).hint("read it again, then decide");
         }
+        FileError::TooLarge(_) => ErrorName::TooLarge,
         FileError::InItself(_) => ErrorName::InvalidParams,
         FileError::Step { source, .. } if super::is_full(source) => ErrorName::StorageFull,
         FileError::Way(_) | FileError::Other { .. } | FileError::NotEmpty(_) | FileError::Step { .. } => {

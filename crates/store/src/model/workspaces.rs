@@ -3,7 +3,7 @@
 use edgeplane_types::{
     CheckpointId, Fact, StreamName, WorkspaceId,
     fact::{
-        BindingAttached, CheckpointCreated, CheckpointStarted, FileChangeBegun, RestoreStarted,
+        BindingAttached, BlobPut, CheckpointCreated, CheckpointStarted, FileChangeBegun, RestoreStarted,
         WorkspaceCreated,
     },
 };
@@ -13,7 +13,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 5,
+    version: 6,
     schema: "
         CREATE TABLE workspace (
             pos INTEGER PRIMARY KEY,
@@ -64,6 +64,17 @@ pub(super) const DEFINITION: Definition = Definition {
         CREATE INDEX workspace_binding_of_agent ON workspace_binding (agent, epoch) WHERE ended_pos IS NULL;
         CREATE UNIQUE INDEX workspace_binding_writer ON workspace_binding (workspace)
             WHERE ended_pos IS NULL AND mode = 'rw';
+        CREATE TABLE workspace_blob (
+            pos INTEGER PRIMARY KEY,
+            workspace BLOB NOT NULL,
+            digest TEXT NOT NULL,
+            put_pos INTEGER NOT NULL,
+            expires INTEGER,
+            removed_pos INTEGER
+        ) STRICT;
+        CREATE UNIQUE INDEX workspace_blob_kept ON workspace_blob (workspace, digest) WHERE removed_pos IS NULL;
+        CREATE INDEX workspace_blob_over ON workspace_blob (expires)
+            WHERE removed_pos IS NULL AND expires IS NOT NULL;
         CREATE TABLE workspace_wait (
             pos INTEGER PRIMARY KEY,
             workspace BLOB NOT NULL,
@@ -75,6 +86,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ("checkpoint", "pos"),
         ("workspace_lock", "pos"),
         ("workspace_binding", "pos"),
+        ("workspace_blob", "pos"),
         ("workspace_wait", "pos"),
     ],
     fold,
@@ -100,6 +112,8 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
         Fact::LockAcquired(acquired) => waited(step).and_then(|()| lock(step, acquired.token)),
         Fact::LockRefused(_) => waited(step),
         Fact::LockReleased(released) => unlock(step, released.token),
+        Fact::BlobPut(put) => put_blob(step, put),
+        Fact::BlobRemoved(removed) => remove_blob(step, &removed.digest),
         Fact::BindingAttached(attached) => bind(step, attached),
         Fact::BindingDetached(detached) => unbind(step, detached.binding_epoch),
         _ => Ok(()),
@@ -145,6 +159,10 @@ fn delete(step: &Step<'_>) -> Result<(), FoldError> {
     )?;
     step.run(
         "UPDATE workspace_binding SET ended_pos = ?2 WHERE workspace = ?1 AND ended_pos IS NULL",
+        params![id.as_bytes(), int(step.pos)],
+    )?;
+    step.run(
+        "UPDATE workspace_blob SET removed_pos = ?2 WHERE workspace = ?1 AND removed_pos IS NULL",
         params![id.as_bytes(), int(step.pos)],
     )?;
     Ok(())
@@ -313,6 +331,36 @@ fn unbind(step: &Step<'_>, epoch: u64) -> Result<(), FoldError> {
         "UPDATE workspace_binding SET ended_pos = ?3
          WHERE workspace = ?1 AND epoch = ?2 AND ended_pos IS NULL",
         params![id.as_bytes(), int(epoch), int(step.pos)],
+    )
+}
+
+/// What is put again is the same blob, kept as it was put last.
+fn put_blob(step: &Step<'_>, put: &BlobPut) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    let expires = (!put.pinned).then(|| put.expires_at.as_micros());
+    let again = step.run(
+        "UPDATE workspace_blob SET put_pos = ?3, expires = ?4
+         WHERE workspace = ?1 AND digest = ?2 AND removed_pos IS NULL",
+        params![id.as_bytes(), put.digest, int(step.pos), expires],
+    )?;
+    if again > 0 {
+        return Ok(());
+    }
+    let made = step.run(
+        "INSERT INTO workspace_blob (pos, workspace, digest, put_pos, expires)
+         SELECT ?3, ?1, ?2, ?3, ?4 FROM workspace WHERE id = ?1 AND deleted_pos IS NULL",
+        params![id.as_bytes(), put.digest, int(step.pos), expires],
+    )?;
+    if made == 0 { Err(FoldError::NoWorkspace(id)) } else { Ok(()) }
+}
+
+fn remove_blob(step: &Step<'_>, digest: &str) -> Result<(), FoldError> {
+    let id = step.of_workspace()?;
+    change(
+        step,
+        "UPDATE workspace_blob SET removed_pos = ?3
+         WHERE workspace = ?1 AND digest = ?2 AND removed_pos IS NULL",
+        params![id.as_bytes(), digest, int(step.pos)],
     )
 }
 

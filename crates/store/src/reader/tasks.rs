@@ -1,5 +1,7 @@
 //! Tasks, how they are joined, and their runs.
 
+use std::collections::BTreeSet;
+
 use edgeplane_types::{AgentId, EdgeKind, Fact, RunId, RunState, TaskId, TaskState};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -310,6 +312,18 @@ impl Reader {
                 .optional()?
                 .map(|places| run(conn, places))
                 .transpose()
+        })
+    }
+
+    /// The addresses that begin so and to which an edge of a task leads.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn edge_uris(&self, beginning: &str) -> Result<BTreeSet<String>, ReadError> {
+        self.at_once(|conn| {
+            conn.prepare_cached("SELECT DISTINCT uri FROM task_edge WHERE substr(uri, 1, length(?1)) = ?1")?
+                .query_map([beginning], |row| row.get(0))?
+                .collect()
         })
     }
 

@@ -1,11 +1,11 @@
 //! Workspaces and checkpoints.
 
-use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Event, Fact, WorkspaceId};
+use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Event, Fact, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
 use crate::{
-    row::{BindingRow, CheckpointRow, LockRow, WorkspaceRow},
+    row::{BindingRow, BlobRow, CheckpointRow, LockRow, WorkspaceRow},
     sqlite::{int, uint, word},
 };
 
@@ -91,7 +91,56 @@ fn binding(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<BindingRow> {
     })
 }
 
+fn blob(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<BlobRow> {
+    let event = event_at(conn, row.get(1)?)?;
+    let Fact::BlobPut(put) = event.fact else { return Err(misplaced(&event.fact)) };
+    Ok(BlobRow { workspace: WorkspaceId::from_bytes(row.get(0)?), put, by: event.actor, put_at: event.ts })
+}
+
 impl Reader {
+    /// A blob of a workspace that is kept.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn blob(&self, workspace: &WorkspaceId, digest: &str) -> Result<Option<BlobRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT workspace, put_pos FROM workspace_blob
+                 WHERE workspace = ?1 AND digest = ?2 AND removed_pos IS NULL",
+            )?
+            .query_row(params![workspace.as_bytes(), digest], |row| blob(conn, row))
+            .optional()
+        })
+    }
+
+    /// Every blob that is kept.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn blobs(&self) -> Result<Vec<BlobRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT workspace, put_pos FROM workspace_blob WHERE removed_pos IS NULL ORDER BY pos",
+            )?
+            .query_map([], |row| blob(conn, row))?
+            .collect()
+        })
+    }
+
+    /// Whether the time of a blob is over that is kept and not pinned.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn are_blobs_over(&self, now: Timestamp) -> Result<bool, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT 1 FROM workspace_blob
+                 WHERE removed_pos IS NULL AND expires IS NOT NULL AND expires <= ?1 LIMIT 1",
+            )?
+            .exists([now.as_micros()])
+        })
+    }
+
     /// The bindings of which no end is recorded: of a workspace, of an agent, or of both; by their numbers.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 use edgeplane_types::{
     AgentId, CheckpointId, CheckpointState, Timestamp, WorkspaceId,
     fact::{
-        Actor, BindingAttached, CheckpointCreated, CheckpointFailed, CheckpointStarted, FileChangeBegun,
-        LockAcquired,
+        Actor, BindingAttached, BlobPut, CheckpointCreated, CheckpointFailed, CheckpointStarted,
+        FileChangeBegun, LockAcquired,
     },
 };
 
@@ -59,6 +59,19 @@ pub struct BindingRow {
     pub attached_at: Timestamp,
     /// Whether no end of it is recorded; what it ends with may be over all the same.
     pub is_open: bool,
+}
+
+/// A blob of a workspace that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlobRow {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// What it is.
+    pub put: BlobPut,
+    /// Who put it last.
+    pub by: Actor,
+    /// When.
+    pub put_at: Timestamp,
 }
 
 /// A checkpoint.

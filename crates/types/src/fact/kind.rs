@@ -544,6 +544,12 @@ pub enum Fact {
     /// A lock is no more.
     #[serde(rename = "lock.released")]
     LockReleased(LockReleased),
+    /// Bytes are kept in a workspace under their digest.
+    #[serde(rename = "blob.put")]
+    BlobPut(BlobPut),
+    /// Nobody referred to a blob any more, and its time was over.
+    #[serde(rename = "blob.removed")]
+    BlobRemoved(BlobRemoved),
     /// A workspace is bound to a run or an agent.
     #[serde(rename = "binding.attached")]
     BindingAttached(BindingAttached),

@@ -153,6 +153,8 @@ names! {
     LockAcquired => "lock.acquired",
     LockRefused => "lock.refused",
     LockReleased => "lock.released",
+    BlobPut => "blob.put",
+    BlobRemoved => "blob.removed",
     BindingAttached => "binding.attached",
     BindingDetached => "binding.detached",
     MemoryPut => "memory.put",

@@ -2,6 +2,7 @@
 
 mod barrier;
 mod binding;
+mod blob;
 mod file;
 mod lock;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use barrier::*;
 pub use binding::*;
+pub use blob::*;
 pub use file::*;
 pub use lock::*;
 

@@ -41,9 +41,6 @@ later! {
     "capability/register" Write "Makes a capability known.";
     "capability/withdraw" Write "Takes a capability back.";
 
-    "workspace/blob.put" Write "Stores bytes by their digest.";
-    "workspace/blob.get" Read "Reads bytes by their digest.";
-    "workspace/blob.stat" Read "Shows whether bytes are stored.";
     "sync/feed.pull" Read "Reads changes of a workspace.";
     "sync/feed.push" Write "Writes changes of a workspace.";
     "sync/conflict.list" Read "Lists conflicts.";

@@ -24,7 +24,7 @@ use crate::{
 pub const VERSION_BYTES_MAX: u64 = 256 << 20;
 
 /// How often a file is read that changes meanwhile.
-const ATTEMPTS: u32 = 3;
+pub(super) const ATTEMPTS: u32 = 3;
 
 /// What is read at one go.
 const BUFFER_BYTES: usize = 128 << 10;

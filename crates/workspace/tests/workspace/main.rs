@@ -1,6 +1,8 @@
 //! Folders and their kept states as their users see them: one program, so that it is linked once.
 
 #[cfg(test)]
+mod blobs;
+#[cfg(test)]
 mod collecting;
 #[cfg(test)]
 mod damage;

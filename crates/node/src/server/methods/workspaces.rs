@@ -4,6 +4,7 @@
 //! of checkpoints where it says what differs.
 
 pub(in crate::server) mod bindings;
+pub(in crate::server) mod blobs;
 pub(in crate::server) mod files;
 pub(in crate::server) mod locks;
 mod view;

@@ -72,6 +72,15 @@ macro_rules! with_workspaces {
             /// Ends a binding of a workspace; what is done under it is fenced from then on.
             "workspace/binding.detach" BindingDetach(api::workspace::BindingDetachParams) -> api::workspace::BindingView,
                 Write, Anyone, Supervise, Again, [NotFound, PermissionDenied, WrongWorkspace, Fenced, StorageFull], "0.6";
+            /// Keeps bytes in a workspace under their digest.
+            "workspace/blob.put" BlobPut(api::workspace::BlobPutParams) -> api::workspace::BlobView,
+                Write, Anyone, Supervise, Same, [NotFound, InvalidParams, InvalidState, TooLarge, StorageFull], "0.6";
+            /// Reads bytes by their digest, or a part of them.
+            "workspace/blob.get" BlobGet(api::workspace::BlobGetParams) -> api::workspace::BlobReadResult,
+                Read, Anyone, Read, Safe, [NotFound, InvalidParams, InvalidState], "0.6";
+            /// Shows how bytes are kept.
+            "workspace/blob.stat" BlobStat(api::workspace::BlobParams) -> api::workspace::BlobView,
+                Read, Anyone, Read, Safe, [NotFound, InvalidParams], "0.6";
             /// Waits until what was written has arrived, and gives a receipt.
             "sync/barrier.await" BarrierAwait(api::workspace::BarrierAwaitParams) -> api::workspace::BarrierReceipt,
                 Read, Anyone, Read, Safe, [NotFound, InvalidParams, Unsupported, ReplayGap, DeadlineExceeded], "0.6";

@@ -120,8 +120,8 @@ pub(in crate::server) async fn read(
 }
 
 /// Bytes as they stand in an answer, and how many of them: text ends with a whole letter.
-fn encoded(
-    path: &InnerPath,
+pub(super) fn encoded(
+    path: &dyn std::fmt::Display,
     part: &Part,
     (offset, wanted): (u64, Option<ContentEncoding>),
 ) -> Result<(String, ContentEncoding, u64), RpcError> {
@@ -191,20 +191,26 @@ fn place(cursor: &str) -> Result<SearchAt, RpcError> {
     Ok(SearchAt { path: InnerPath::parse(path).map_err(|_bad| none())?, line })
 }
 
-pub(in crate::server) async fn write(
-    session: &Session,
-    params: FileWriteParams,
-) -> Result<FileChangeView, RpcError> {
-    let bytes = match params.encoding {
-        ContentEncoding::Utf8 => params.content.into_bytes(),
+/// The bytes that stand in a request.
+pub(super) fn decoded(content: String, encoding: ContentEncoding) -> Result<Vec<u8>, RpcError> {
+    let bytes = match encoding {
+        ContentEncoding::Utf8 => content.into_bytes(),
         ContentEncoding::Base64 => base64::engine::general_purpose::STANDARD
-            .decode(&params.content)
+            .decode(&content)
             .map_err(|error| invalid(format!("`content` is not base64: {error}")))?,
     };
     if bytes.len() > WRITE_BYTES_MAX {
         let what = format!("`content` has {} bytes, more than {WRITE_BYTES_MAX}", bytes.len());
         return Err(RpcError::new(ErrorName::TooLarge, what));
     }
+    Ok(bytes)
+}
+
+pub(in crate::server) async fn write(
+    session: &Session,
+    params: FileWriteParams,
+) -> Result<FileChangeView, RpcError> {
+    let bytes = decoded(params.content, params.encoding)?;
     let what = What::Write { bytes, folders: folders(params.folders) };
     let whose = (params.workspace_id, params.agent.as_deref());
     change(
