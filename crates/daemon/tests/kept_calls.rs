@@ -201,3 +201,35 @@ fn a_daemon_that_dies_while_it_keeps_what_is_there_makes_no_call_twice() {
     }
     node.verify();
 }
+
+/// Proves EVD-010.
+#[test]
+fn what_a_pack_on_the_node_refers_to_stays_until_the_pack_is_removed() {
+    let mut node = Node::start();
+    connector(&node);
+    let (folder, mut one) = agent(&node, "one", "{checkpointBefore: [write], keep: 1}");
+    fs::write(folder.join("file"), "before\n").unwrap();
+    let first = append(&mut one, &folder, "a");
+    let pack = ask(&node, "evidence/pack.export", json!({ "scope": { "agent": "one" }, "write": true }));
+    let second = append(&mut one, &folder, "b");
+    append(&mut one, &folder, "c");
+    assert_eq!(checkpoint(&node, &first)["state"], "created");
+    assert_eq!(checkpoint(&node, &second)["state"], "deleted", "no pack names it");
+    let end = json!({ "checkpoint_id": first["checkpoint_id"] });
+    let refused = node.connect().try_raw("workspace/checkpoint.delete", end.clone()).unwrap_err();
+    assert!(refused.message.contains(pack["pack_id"].as_str().unwrap()), "{refused:?}");
+    // Also over a daemon's death and its collections.
+    node.kill_daemon();
+    node.up();
+    let own = ask(&node, "workspace/checkpoint.create", json!({ "agent": "one" }));
+    ask(&node, "workspace/checkpoint.delete", json!({ "checkpoint_id": own["checkpoint_id"] }));
+    let back = json!({ "checkpoint_id": first["checkpoint_id"], "force": true });
+    ask(&node, "workspace/checkpoint.restore", back);
+    assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "before\n");
+    let dir = pack["path"].as_str().unwrap();
+    fs::remove_dir_all(dir).unwrap();
+    ask(&node, "workspace/checkpoint.delete", end);
+    assert_eq!(checkpoint(&node, &first)["state"], "deleted");
+    assert!(!Path::new(&format!("{dir}.held")).exists(), "the hold is over");
+    node.verify();
+}

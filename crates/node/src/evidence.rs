@@ -4,6 +4,7 @@
 //! here reads; on a worker, because a pack may be large.
 
 pub(crate) mod gaps;
+pub(crate) mod holds;
 pub(crate) mod replay;
 
 use std::{
@@ -15,7 +16,8 @@ use edgeplane_manifest::{Manifest as AgentManifest, SecretSource};
 use edgeplane_proof::{Digest, SigningKey, chain, digest, pack};
 use edgeplane_store::{AgentFilter, AgentRow, ReadError, Reader, StoredBody, StoredEvent};
 use edgeplane_types::{
-    AgentId, Epoch, ErrorName, MessageId, NodeId, NodeName, Phase, StreamName, ThreadId, Timestamp, TurnId,
+    AgentId, CheckpointId, Epoch, ErrorName, MessageId, NodeId, NodeName, Phase, StreamName, ThreadId,
+    Timestamp, TurnId,
 };
 use edgeplane_wire::{
     api::evidence::{PackBodies, PackParams, PackScope},
@@ -54,6 +56,8 @@ pub(crate) struct Built {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     pub(crate) events: u64,
     pub(crate) digest: Digest,
+    /// The checkpoints that its events name.
+    pub(crate) checkpoints: Vec<CheckpointId>,
 }
 
 /// What is asked for, found in the record.
@@ -83,6 +87,7 @@ struct Making {
     manifests: BTreeSet<Digest>,
     recordings: Vec<pack::RecordingRef>,
     kinds: BTreeSet<String>,
+    checkpoints: BTreeSet<CheckpointId>,
     has_trace: bool,
 }
 
@@ -153,7 +158,8 @@ pub(crate) fn build(
     let (mut files, digest) = (making.files, digest(&bytes));
     files.push((pack::MANIFEST.to_owned(), bytes));
     files.push((pack::SIGNATURE.to_owned(), signature.into_bytes()));
-    Ok(Built { files, events: making.events, digest })
+    let checkpoints = making.checkpoints.into_iter().collect();
+    Ok(Built { files, events: making.events, digest, checkpoints })
 }
 
 fn summary(row: &AgentRow) -> Value {
@@ -323,6 +329,7 @@ impl Making {
         let text = |name: &str| payload.get(name).and_then(Value::as_str).unwrap_or_default();
         let number = |name: &str| payload.get(name).and_then(Value::as_u64).unwrap_or(0);
         self.manifests.extend(text("manifest_digest").parse::<Digest>().ok());
+        self.checkpoints.extend(text("checkpoint_id").parse::<CheckpointId>().ok());
         self.has_trace |= payload.pointer("/envelope/traceparent").is_some();
         if kind == "recording.sealed"
             && let StreamName::Agent(agent) = stream

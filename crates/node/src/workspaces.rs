@@ -29,6 +29,7 @@ use edgeplane_workspace::{Id, Store, WorkspaceError};
 
 use crate::{
     agent::{AgentHandle, Command},
+    evidence::holds,
     record::{Draft, Origin, chain, refused},
     shared::Shared,
 };
@@ -239,7 +240,8 @@ pub(crate) fn collect(shared: &Arc<Shared>) {
     let own = Arc::clone(shared);
     shared.tasks.spawn_blocking(move || {
         let named = || -> Result<Vec<Id>, RpcError> {
-            let digests = own.record.look_up(edgeplane_store::Reader::kept_digests)?;
+            let mut digests = own.record.look_up(edgeplane_store::Reader::kept_digests)?;
+            digests.extend(holds::held(&own.dirs.state).map_err(|error| unknown_holds(&error))?.into_keys());
             let parsed = digests.iter().map(|digest| digest.parse());
             parsed
                 .collect::<Result<_, _>>()
@@ -255,6 +257,17 @@ pub(crate) fn collect(shared: &Arc<Shared>) {
             Err(error) => tracing::warn!(error = %chain(&error), "checkpoints are not collected"),
         }
     });
+}
+
+/// The evidence pack that refers to a digest, if there is one on the node.
+pub(crate) async fn held_by(shared: &Arc<Shared>, digest: String) -> Result<Option<String>, RpcError> {
+    let state = shared.dirs.state.clone();
+    let held = blocking(move || holds::held(&state)).await?;
+    Ok(held.map_err(|error| unknown_holds(&error))?.remove(&digest))
+}
+
+fn unknown_holds(error: &io::Error) -> RpcError {
+    RpcError::new(ErrorName::Unavailable, format!("cannot tell what packs of evidence refer to: {error}"))
 }
 
 /// Why nothing was collected.

@@ -13,7 +13,7 @@ use edgeplane_wire::rpc::RpcError;
 use edgeplane_workspace::Rules;
 use tokio::time::Instant;
 
-use super::{Busy, Wanted, collect, create, folder_of, know, take};
+use super::{Busy, Wanted, collect, create, folder_of, held_by, know, take};
 use crate::{
     agent::AgentHandle,
     record::{Draft, Origin, refused},
@@ -78,7 +78,7 @@ async fn take_in_time(shared: &Arc<Shared>, id: WorkspaceId) -> Result<Busy, Rpc
     }
 }
 
-/// Ends the oldest of them that are beyond a number, but those whose call is not over.
+/// Ends the oldest of them that are beyond a number, but those whose call is not over, and those to which evidence refers.
 async fn prune(shared: &Arc<Shared>, id: WorkspaceId, keep: u32) -> Result<(), RpcError> {
     let beyond = shared.record.look_up(|reader| reader.checkpoints_before_calls(&id, keep))?;
     let mut draft = Draft::default();
@@ -86,7 +86,8 @@ async fn prune(shared: &Arc<Shared>, id: WorkspaceId, keep: u32) -> Result<(), R
     for row in beyond {
         let Some(call) = row.started.invocation_id else { continue };
         let call = shared.record.look_up(|reader| reader.invocation(&call))?;
-        if call.is_some_and(|call| !call.state.is_over()) {
+        let digest = row.created.map(|(created, _)| created.digest).unwrap_or_default();
+        if call.is_some_and(|call| !call.state.is_over()) || held_by(shared, digest).await?.is_some() {
             continue;
         }
         let reason = Some(format!("{keep} newer ones were made before calls"));

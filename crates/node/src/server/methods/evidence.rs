@@ -17,15 +17,12 @@ use edgeplane_wire::{
 
 use super::{Session, terminals::agent_id};
 use crate::{
-    evidence::{self, Sources, gaps, replay},
+    evidence::{self, Sources, gaps, holds, replay},
     record::chain,
 };
 
 /// Bytes of a pack that comes with the answer; a larger one is written on the node.
 const INLINE_BYTES_MAX: usize = 4 << 20;
-
-/// The folder of packs in the state directory.
-const FOLDER: &str = "evidence";
 
 fn sources(session: &Session) -> Sources {
     let shared = &session.shared;
@@ -74,12 +71,14 @@ pub(in crate::server) async fn export(session: &Session, params: PackParams) -> 
     };
     let total: usize = built.files.iter().map(|(_, bytes)| bytes.len()).sum();
     if write || total > INLINE_BYTES_MAX {
-        let dir = shared.dirs.state.join(FOLDER).join(&result.pack_id);
-        let files = built.files;
-        let written = tokio::task::spawn_blocking(move || written(&dir, &files)).await;
-        let written =
-            written.map_err(|_cut| RpcError::new(ErrorName::Internal, "the writing was cut off"))?;
-        let dir = written.map_err(|what| RpcError::new(ErrorName::StorageFull, what))?;
+        let dir = shared.dirs.state.join(holds::FOLDER).join(&result.pack_id);
+        let (own, pack_id, files) = (shared.clone(), result.pack_id.clone(), built.files);
+        let written = tokio::task::spawn_blocking(move || {
+            holds::hold(&own, &pack_id, &built.checkpoints)?;
+            written(&dir, &files).map_err(|what| RpcError::new(ErrorName::StorageFull, what))
+        });
+        let dir =
+            written.await.map_err(|_cut| RpcError::new(ErrorName::Internal, "the writing was cut off"))??;
         result.path = Some(dir.to_string_lossy().into_owned());
     } else {
         let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);

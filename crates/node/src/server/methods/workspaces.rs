@@ -312,9 +312,14 @@ pub(in crate::server) async fn forget(
     params: CheckpointDeleteParams,
 ) -> Result<CheckpointView, RpcError> {
     let reason = params.reason.as_deref().map(|reason| checked_reason(Some(reason), "")).transpose()?;
-    let (row, of, _digest) = kept(session, params.checkpoint_id)?;
+    let (row, of, digest) = kept(session, params.checkpoint_id)?;
     if !concerns(session, &of) {
         return Err(no_checkpoint(params.checkpoint_id));
+    }
+    if let Some(pack) = workspaces::held_by(&session.shared, digest.to_string()).await? {
+        let what = format!("checkpoint {} is held: {pack} refers to it", params.checkpoint_id);
+        let hint = "it can be ended when that pack is removed from the node";
+        return Err(RpcError::new(ErrorName::InvalidState, what).hint(hint));
     }
     let _busy = workspaces::take(&session.shared, of.id).await?;
     let checkpoint_id = row.started.checkpoint_id;
