@@ -2374,7 +2374,7 @@ export class WorkspaceCheckpoint extends Group {
    *
    * `workspace/checkpoint.create`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, locked, storage_full.
+   * not_found, invalid_params, invalid_state, wrong_workspace, fenced, locked, deadline_exceeded, storage_full.
    */
   create(params: t.CheckpointCreateParams = {}, options?: Options): Promise<t.CheckpointView> {
     return this.call("workspace/checkpoint.create", params, "again", options);
@@ -2418,7 +2418,7 @@ export class WorkspaceCheckpoint extends Group {
    *
    * `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_state, locked, fenced, storage_full.
+   * not_found, invalid_state, locked, wrong_workspace, fenced, storage_full.
    */
   restore(params: t.CheckpointRestoreParams, options?: Options): Promise<t.CheckpointRestoreResult> {
     return this.call("workspace/checkpoint.restore", params, "again", options);
@@ -2487,7 +2487,7 @@ export class WorkspaceFile extends Group {
    *
    * `workspace/file.write`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, version_conflict, too_large, locked, fenced, storage_full.
+   * not_found, invalid_params, invalid_state, version_conflict, too_large, locked, wrong_workspace, fenced, storage_full.
    */
   write(params: t.FileWriteParams, options?: Options): Promise<t.FileChangeView> {
     return this.call("workspace/file.write", params, "again", options);
@@ -2498,7 +2498,7 @@ export class WorkspaceFile extends Group {
    *
    * `workspace/file.move`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, conflict, version_conflict, locked, fenced, storage_full.
+   * not_found, invalid_params, invalid_state, conflict, version_conflict, locked, wrong_workspace, fenced, storage_full.
    */
   move(params: t.FileMoveParams, options?: Options): Promise<t.FileChangeView> {
     return this.call("workspace/file.move", params, "again", options);
@@ -2509,7 +2509,7 @@ export class WorkspaceFile extends Group {
    *
    * `workspace/file.delete`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, version_conflict, locked, fenced, storage_full.
+   * not_found, invalid_params, invalid_state, version_conflict, locked, wrong_workspace, fenced, storage_full.
    */
   delete(params: t.FileDeleteParams, options?: Options): Promise<t.FileChangeView> {
     return this.call("workspace/file.delete", params, "again", options);
@@ -2523,7 +2523,7 @@ export class WorkspaceLock extends Group {
    *
    * `workspace/lock.acquire`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, locked, fenced, quota_exhausted, storage_full.
+   * not_found, invalid_params, locked, wrong_workspace, fenced, quota_exhausted, storage_full.
    */
   acquire(params: t.LockAcquireParams = {}, options?: Options): Promise<t.LockView> {
     return this.call("workspace/lock.acquire", params, "again", options);
@@ -2552,17 +2552,82 @@ export class WorkspaceLock extends Group {
   }
 }
 
+/** `workspace/binding.*` */
+export class WorkspaceBinding extends Group {
+  /**
+   * Binds a workspace to a run or an agent, to be looked at or to be changed, under a number that only grows.
+   *
+   * `workspace/binding.attach`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, locked, quota_exhausted, storage_full.
+   */
+  attach(params: t.BindingAttachParams, options?: Options): Promise<t.BindingView> {
+    return this.call("workspace/binding.attach", params, "same", options);
+  }
+
+  /**
+   * Ends a binding of a workspace; what is done under it is fenced from then on.
+   *
+   * `workspace/binding.detach`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, permission_denied, wrong_workspace, fenced, storage_full.
+   */
+  detach(params: t.BindingDetachParams, options?: Options): Promise<t.BindingView> {
+    return this.call("workspace/binding.detach", params, "again", options);
+  }
+}
+
+/** `workspace/blob.*` */
+export class WorkspaceBlob extends Group {
+  /**
+   * Keeps bytes in a workspace under their digest.
+   *
+   * `workspace/blob.put`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, too_large, storage_full.
+   */
+  put(params: t.BlobPutParams = {}, options?: Options): Promise<t.BlobView> {
+    return this.call("workspace/blob.put", params, "same", options);
+  }
+
+  /**
+   * Reads bytes by their digest, or a part of them.
+   *
+   * `workspace/blob.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, invalid_state.
+   */
+  get(params: t.BlobGetParams, options?: Options): Promise<t.BlobReadResult> {
+    return this.call("workspace/blob.get", params, "safe", options);
+  }
+
+  /**
+   * Shows how bytes are kept.
+   *
+   * `workspace/blob.stat`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params.
+   */
+  stat(params: t.BlobParams, options?: Options): Promise<t.BlobView> {
+    return this.call("workspace/blob.stat", params, "safe", options);
+  }
+}
+
 /** `workspace/*` */
 export class Workspace extends Group {
   readonly checkpoint: WorkspaceCheckpoint;
   readonly file: WorkspaceFile;
   readonly lock: WorkspaceLock;
+  readonly binding: WorkspaceBinding;
+  readonly blob: WorkspaceBlob;
 
   constructor(caller: Caller) {
     super(caller);
     this.checkpoint = new WorkspaceCheckpoint(caller);
     this.file = new WorkspaceFile(caller);
     this.lock = new WorkspaceLock(caller);
+    this.binding = new WorkspaceBinding(caller);
+    this.blob = new WorkspaceBlob(caller);
   }
 
   /**

@@ -232,6 +232,12 @@ export interface AffectedError {
   message: string;
 }
 
+/** A change of a file. */
+export interface AfterWrite {
+  /** Its number in the workspace. */
+  write_seq: number;
+}
+
 export type AgentId = string;
 
 /** Lists agents. */
@@ -701,6 +707,135 @@ export interface Belonging {
   names?: Array<string>;
 }
 
+/** Binds a workspace to a run, or to the live epoch of an agent, with which the binding ends. */
+export interface BindingAttachParams {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** What may be done under it; one at a time may write. */
+  mode: BindingMode;
+  /** The run; its agent works under the binding. */
+  run_id?: RunId | null;
+  /** Or the agent. */
+  agent?: string | null;
+}
+
+/** Ends a binding. */
+export interface BindingDetachParams {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** The number of the binding. */
+  binding_epoch: number;
+}
+
+/** What may be done with a workspace under a binding. */
+export type BindingMode =
+  /** It is looked at. */
+  | "ro"
+  /** It is changed. */
+  | "rw";
+
+/** A binding of a workspace. */
+export interface BindingView {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** Its number on the node, which only grows: the fencing token of what is done under it. */
+  binding_epoch: number;
+  /** What may be done under it. */
+  mode: BindingMode;
+  /** The folder of the workspace. */
+  root: string;
+  /** Its id. */
+  agent_id: AgentId;
+  /** Who asked for it. */
+  by: SafeLabel;
+  /** Since when. */
+  attached_at: Timestamp;
+  /** The agent that works under it. */
+  agent?: string | null;
+  /** The run that it ends with. */
+  run_id?: RunId | null;
+  /** The epoch of the agent that it ends with, if it is bound to no run. */
+  epoch?: Epoch | null;
+}
+
+/** Which bytes of a blob to read. */
+export interface BlobGetParams {
+  /** BLAKE3 of its bytes. */
+  digest: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** From this byte on. */
+  offset?: number;
+  /** Most bytes, at most 2 MiB. */
+  limit?: number;
+  /** How they are to stand in the answer: as text if they are, if nothing is said. */
+  encoding?: ContentEncoding | null;
+}
+
+/** Names a blob. */
+export interface BlobParams {
+  /** BLAKE3 of its bytes. */
+  digest: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+}
+
+/** Keeps bytes under their digest. Those that are kept already are kept for longer. */
+export interface BlobPutParams {
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+  /** The bytes, at most 8 MiB. */
+  content?: string | null;
+  /** How they stand in `content`. */
+  encoding?: ContentEncoding;
+  /** Instead: a file of the workspace, of at most 256 MiB, of which what it holds now is kept. */
+  path?: string | null;
+  /** Whether it is kept although nobody refers to it, until somebody says otherwise or the workspace ends. Left out: as it was. */
+  pinned?: boolean | null;
+  /** How long it is kept at least, in milliseconds, at most 30 days. */
+  keep_ms?: number;
+}
+
+/** Some bytes of a blob. */
+export interface BlobReadResult {
+  /** BLAKE3 of all of them. */
+  digest: string;
+  /** The bytes. */
+  content: string;
+  /** How they stand in `content`. */
+  encoding: ContentEncoding;
+  /** The first of them. */
+  offset: number;
+  /** How many the blob has. */
+  bytes: number;
+  /** Where the next part begins; nothing, if this was the last. */
+  next_offset?: number | null;
+}
+
+/** A blob. */
+export interface BlobView {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** BLAKE3 of its bytes. */
+  digest: string;
+  /** How many it has. */
+  bytes: number;
+  /** Whether it is kept although nobody refers to it. */
+  pinned: boolean;
+  /** Until when it is kept at least. */
+  expires_at: Timestamp;
+  /** Who put it last. */
+  by: SafeLabel;
+  /** When. */
+  put_at: Timestamp;
+}
+
 /** A part of an item's content. */
 export type Block = BlockText | BlockData;
 
@@ -1007,7 +1142,9 @@ export type CheckpointCause =
   /** Somebody asked for it. */
   | "asked"
   /** It is what was there before a restore. */
-  | "restore";
+  | "restore"
+  /** A manifest wants it before a call that may do something. */
+  | "before_call";
 
 /** Keeps the state of a workspace. */
 export interface CheckpointCreateParams {
@@ -1017,6 +1154,12 @@ export interface CheckpointCreateParams {
   agent?: string | null;
   /** What it is, for people. */
   label?: string | null;
+  /** The number of the binding under which it is done. */
+  binding_epoch?: number | null;
+  /** The change of a file that is to be in it: it is waited for. */
+  after?: AfterWrite | null;
+  /** How long that is waited for, in milliseconds, at most ten minutes. */
+  timeout_ms?: number;
   /** Whether to keep what git ignores. */
   ignored?: boolean;
   /** Whether to keep `.git`. */
@@ -1095,6 +1238,8 @@ export interface CheckpointRestoreParams {
   force?: boolean;
   /** The token of the caller's lock, if there is one in the workspace. */
   lock?: number | null;
+  /** The number of the binding under which it is done. */
+  binding_epoch?: number | null;
   /** Whether what git ignores is kept and touched, too. */
   ignored?: boolean;
   /** Whether `.git` is kept and touched, too. */
@@ -1140,6 +1285,8 @@ export interface CheckpointView {
   started_at: Timestamp;
   /** What it is, for people. */
   label?: string | null;
+  /** The call before which it was made. */
+  invocation_id?: InvocationId | null;
   /** BLAKE3 of what is kept: the same states have the same one. */
   digest?: string | null;
   /** What is in it. */
@@ -1796,6 +1943,8 @@ export type ErrorName =
   | "version_conflict"
   /** The key was used for something else. */
   | "idempotency_mismatch"
+  /** What is spoken of belongs to another workspace. */
+  | "wrong_workspace"
   /** The caller's epoch is over. */
   | "fenced"
   /** The wanted part of the stream is gone. */
@@ -1956,6 +2105,8 @@ export interface FileDeleteParams {
   if_version?: string | null;
   /** The token of the caller's lock on it, if it is locked. */
   lock?: number | null;
+  /** The number of the binding under which it is done. */
+  binding_epoch?: number | null;
 }
 
 /** What something in a folder is. */
@@ -2013,6 +2164,8 @@ export interface FileMoveParams {
   folders?: boolean;
   /** The token of the caller's lock on it, if it is locked. */
   lock?: number | null;
+  /** The number of the binding under which it is done. */
+  binding_epoch?: number | null;
 }
 
 /** Names a file. */
@@ -2141,6 +2294,8 @@ export interface FileWriteParams {
   folders?: boolean;
   /** The token of the caller's lock on it, if it is locked. */
   lock?: number | null;
+  /** The number of the binding under which it is done. */
+  binding_epoch?: number | null;
 }
 
 /** What there is in a folder. */
@@ -2558,7 +2713,9 @@ export type InvocationCause =
   /** Its server does not accept what it is shown. */
   | "credentials"
   /** A hook stopped it, or keeps back what came of it. */
-  | "hook";
+  | "hook"
+  /** No checkpoint could be made before it. */
+  | "checkpoint";
 
 export type InvocationId = string;
 
@@ -2613,6 +2770,8 @@ export interface InvocationView {
   input?: Json;
   /** The action by which a person is asked. */
   action_id?: ActionId | null;
+  /** The checkpoint of the caller's folder that was made before it. */
+  checkpoint_id?: CheckpointId | null;
   /** What the server answered, as it came. */
   output?: Json;
   /** SHA-256 of that. */
@@ -3115,6 +3274,8 @@ export interface LockAcquireParams {
   shared?: boolean;
   /** For how long, in milliseconds, from 100 to a day. */
   ttl_ms?: number;
+  /** The number of the binding under which it is done. */
+  binding_epoch?: number | null;
   /** How long to wait for it, in milliseconds, at most ten minutes. */
   wait_ms?: number;
 }
@@ -6916,6 +7077,8 @@ export interface WorkspaceView {
   write_seq?: number;
   /** The checkpoint that it is being brought back to. */
   restoring?: CheckpointId | null;
+  /** What it is bound to. */
+  bindings?: Array<BindingView>;
 }
 
 /** Types keys. */
@@ -6984,6 +7147,7 @@ export const ERRORS = {
   conflict: { code: 4090, httpStatus: 409, retryable: false },
   version_conflict: { code: 4091, httpStatus: 409, retryable: false },
   idempotency_mismatch: { code: 4092, httpStatus: 409, retryable: false },
+  wrong_workspace: { code: 4093, httpStatus: 409, retryable: false },
   fenced: { code: 4094, httpStatus: 409, retryable: false },
   replay_gap: { code: 4100, httpStatus: 410, retryable: false },
   invalid_state: { code: 4120, httpStatus: 412, retryable: false },

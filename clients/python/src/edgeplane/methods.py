@@ -4634,6 +4634,9 @@ class WorkspaceCheckpoint(Group):
         workspace_id: Optional[t.WorkspaceId] = None,
         agent: Optional[str] = None,
         label: Optional[str] = None,
+        binding_epoch: Optional[int] = None,
+        after: Optional[t.AfterWrite] = None,
+        timeout_ms: Optional[int] = None,
         ignored: Optional[bool] = None,
         git: Optional[bool] = None,
         ctx: Optional[t.RequestContext] = None,
@@ -4642,16 +4645,19 @@ class WorkspaceCheckpoint(Group):
 
         `workspace/checkpoint.create`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, locked, storage_full.
+        not_found, invalid_params, invalid_state, wrong_workspace, fenced, locked, deadline_exceeded, storage_full.
 
         :param workspace_id: The workspace.
         :param agent: Or the agent whose own it is; it becomes known by this.
         :param label: What it is, for people.
+        :param binding_epoch: The number of the binding under which it is done.
+        :param after: The change of a file that is to be in it: it is waited for.
+        :param timeout_ms: How long that is waited for, in milliseconds, at most ten minutes.
         :param ignored: Whether to keep what git ignores.
         :param git: Whether to keep `.git`.
         """
         required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "label": label, "ignored": ignored, "git": git}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "label": label, "binding_epoch": binding_epoch, "after": after, "timeout_ms": timeout_ms, "ignored": ignored, "git": git}
         result = self._call("workspace/checkpoint.create", required, optional, ctx, "again")
         return cast(t.CheckpointView, result)
 
@@ -4730,6 +4736,7 @@ class WorkspaceCheckpoint(Group):
         checkpoint_id: t.CheckpointId,
         force: Optional[bool] = None,
         lock: Optional[int] = None,
+        binding_epoch: Optional[int] = None,
         ignored: Optional[bool] = None,
         git: Optional[bool] = None,
         ctx: Optional[t.RequestContext] = None,
@@ -4738,16 +4745,17 @@ class WorkspaceCheckpoint(Group):
 
         `workspace/checkpoint.restore`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_state, locked, fenced, storage_full.
+        not_found, invalid_state, locked, wrong_workspace, fenced, storage_full.
 
         :param checkpoint_id: Which.
         :param force: Do it even if somebody is at work in the folder.
         :param lock: The token of the caller's lock, if there is one in the workspace.
+        :param binding_epoch: The number of the binding under which it is done.
         :param ignored: Whether what git ignores is kept and touched, too.
         :param git: Whether `.git` is kept and touched, too.
         """
         required: Dict[str, Any] = {"checkpoint_id": checkpoint_id}
-        optional: Dict[str, Any] = {"force": force, "lock": lock, "ignored": ignored, "git": git}
+        optional: Dict[str, Any] = {"force": force, "lock": lock, "binding_epoch": binding_epoch, "ignored": ignored, "git": git}
         result = self._call("workspace/checkpoint.restore", required, optional, ctx, "again")
         return cast(t.CheckpointRestoreResult, result)
 
@@ -4905,13 +4913,14 @@ class WorkspaceFile(Group):
         if_version: Optional[str] = None,
         folders: Optional[bool] = None,
         lock: Optional[int] = None,
+        binding_epoch: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.FileChangeView:
         """Writes a file of a workspace, whole or not at all.
 
         `workspace/file.write`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, version_conflict, too_large, locked, fenced, storage_full.
+        not_found, invalid_params, invalid_state, version_conflict, too_large, locked, wrong_workspace, fenced, storage_full.
 
         :param path: Its path.
         :param content: What it will hold, at most 8 MiB.
@@ -4921,9 +4930,10 @@ class WorkspaceFile(Group):
         :param if_version: Only if it holds this now: the `version` that was read, or `absent`.
         :param folders: Make the folders on its way.
         :param lock: The token of the caller's lock on it, if it is locked.
+        :param binding_epoch: The number of the binding under which it is done.
         """
         required: Dict[str, Any] = {"path": path, "content": content}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "encoding": encoding, "if_version": if_version, "folders": folders, "lock": lock}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "encoding": encoding, "if_version": if_version, "folders": folders, "lock": lock, "binding_epoch": binding_epoch}
         result = self._call("workspace/file.write", required, optional, ctx, "again")
         return cast(t.FileChangeView, result)
 
@@ -4937,13 +4947,14 @@ class WorkspaceFile(Group):
         if_version: Optional[str] = None,
         folders: Optional[bool] = None,
         lock: Optional[int] = None,
+        binding_epoch: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.FileChangeView:
         """Gives a file, folder or link of a workspace another path.
 
         `workspace/file.move`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, conflict, version_conflict, locked, fenced, storage_full.
+        not_found, invalid_params, invalid_state, conflict, version_conflict, locked, wrong_workspace, fenced, storage_full.
 
         :param path: Its path.
         :param to: The path that it gets.
@@ -4952,9 +4963,10 @@ class WorkspaceFile(Group):
         :param if_version: Only if it holds this now.
         :param folders: Make the folders on its way.
         :param lock: The token of the caller's lock on it, if it is locked.
+        :param binding_epoch: The number of the binding under which it is done.
         """
         required: Dict[str, Any] = {"path": path, "to": to}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "folders": folders, "lock": lock}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "folders": folders, "lock": lock, "binding_epoch": binding_epoch}
         result = self._call("workspace/file.move", required, optional, ctx, "again")
         return cast(t.FileChangeView, result)
 
@@ -4966,22 +4978,24 @@ class WorkspaceFile(Group):
         agent: Optional[str] = None,
         if_version: Optional[str] = None,
         lock: Optional[int] = None,
+        binding_epoch: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.FileChangeView:
         """Removes a file or link of a workspace, or a folder with nothing in it.
 
         `workspace/file.delete`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, version_conflict, locked, fenced, storage_full.
+        not_found, invalid_params, invalid_state, version_conflict, locked, wrong_workspace, fenced, storage_full.
 
         :param path: Its path.
         :param workspace_id: The workspace.
         :param agent: Or the agent whose own it is; it becomes known by this.
         :param if_version: Only if it holds this now.
         :param lock: The token of the caller's lock on it, if it is locked.
+        :param binding_epoch: The number of the binding under which it is done.
         """
         required: Dict[str, Any] = {"path": path}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "lock": lock}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "if_version": if_version, "lock": lock, "binding_epoch": binding_epoch}
         result = self._call("workspace/file.delete", required, optional, ctx, "again")
         return cast(t.FileChangeView, result)
 
@@ -4998,6 +5012,7 @@ class WorkspaceLock(Group):
         token: Optional[int] = None,
         shared: Optional[bool] = None,
         ttl_ms: Optional[int] = None,
+        binding_epoch: Optional[int] = None,
         wait_ms: Optional[int] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.LockView:
@@ -5005,7 +5020,7 @@ class WorkspaceLock(Group):
 
         `workspace/lock.acquire`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, locked, fenced, quota_exhausted, storage_full.
+        not_found, invalid_params, locked, wrong_workspace, fenced, quota_exhausted, storage_full.
 
         :param workspace_id: The workspace.
         :param agent: Or the agent whose own it is; it becomes known by this.
@@ -5013,10 +5028,11 @@ class WorkspaceLock(Group):
         :param token: Instead: the token of the lock that is to be had for longer.
         :param shared: Whether others may have one besides that is shared, too. Nobody writes then.
         :param ttl_ms: For how long, in milliseconds, from 100 to a day.
+        :param binding_epoch: The number of the binding under which it is done.
         :param wait_ms: How long to wait for it, in milliseconds, at most ten minutes.
         """
         required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "paths": paths, "token": token, "shared": shared, "ttl_ms": ttl_ms, "wait_ms": wait_ms}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "paths": paths, "token": token, "shared": shared, "ttl_ms": ttl_ms, "binding_epoch": binding_epoch, "wait_ms": wait_ms}
         result = self._call("workspace/lock.acquire", required, optional, ctx, "again")
         return cast(t.LockView, result)
 
@@ -5067,6 +5083,143 @@ class WorkspaceLock(Group):
         return cast(t.LockListResult, result)
 
 
+class WorkspaceBinding(Group):
+    """`workspace/binding.*`"""
+
+    def attach(
+        self,
+        *,
+        workspace_id: t.WorkspaceId,
+        mode: t.BindingMode,
+        run_id: Optional[t.RunId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.BindingView:
+        """Binds a workspace to a run or an agent, to be looked at or to be changed, under a number that only grows.
+
+        `workspace/binding.attach`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, locked, quota_exhausted, storage_full.
+
+        :param workspace_id: The workspace.
+        :param mode: What may be done under it; one at a time may write.
+        :param run_id: The run; its agent works under the binding.
+        :param agent: Or the agent.
+        """
+        required: Dict[str, Any] = {"workspace_id": workspace_id, "mode": mode}
+        optional: Dict[str, Any] = {"run_id": run_id, "agent": agent}
+        result = self._call("workspace/binding.attach", required, optional, ctx, "same")
+        return cast(t.BindingView, result)
+
+    def detach(
+        self,
+        *,
+        workspace_id: t.WorkspaceId,
+        binding_epoch: int,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.BindingView:
+        """Ends a binding of a workspace; what is done under it is fenced from then on.
+
+        `workspace/binding.detach`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, permission_denied, wrong_workspace, fenced, storage_full.
+
+        :param workspace_id: The workspace.
+        :param binding_epoch: The number of the binding.
+        """
+        required: Dict[str, Any] = {"workspace_id": workspace_id, "binding_epoch": binding_epoch}
+        optional: Dict[str, Any] = {}
+        result = self._call("workspace/binding.detach", required, optional, ctx, "again")
+        return cast(t.BindingView, result)
+
+
+class WorkspaceBlob(Group):
+    """`workspace/blob.*`"""
+
+    def put(
+        self,
+        *,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        content: Optional[str] = None,
+        encoding: Optional[t.ContentEncoding] = None,
+        path: Optional[str] = None,
+        pinned: Optional[bool] = None,
+        keep_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.BlobView:
+        """Keeps bytes in a workspace under their digest.
+
+        `workspace/blob.put`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, too_large, storage_full.
+
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param content: The bytes, at most 8 MiB.
+        :param encoding: How they stand in `content`.
+        :param path: Instead: a file of the workspace, of at most 256 MiB, of which what it holds now is kept.
+        :param pinned: Whether it is kept although nobody refers to it, until somebody says otherwise or the workspace ends. Left out: as it was.
+        :param keep_ms: How long it is kept at least, in milliseconds, at most 30 days.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "content": content, "encoding": encoding, "path": path, "pinned": pinned, "keep_ms": keep_ms}
+        result = self._call("workspace/blob.put", required, optional, ctx, "same")
+        return cast(t.BlobView, result)
+
+    def get(
+        self,
+        *,
+        digest: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        offset: Optional[int] = None,
+        limit: Optional[int] = None,
+        encoding: Optional[t.ContentEncoding] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.BlobReadResult:
+        """Reads bytes by their digest, or a part of them.
+
+        `workspace/blob.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, invalid_state.
+
+        :param digest: BLAKE3 of its bytes.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        :param offset: From this byte on.
+        :param limit: Most bytes, at most 2 MiB.
+        :param encoding: How they are to stand in the answer: as text if they are, if nothing is said.
+        """
+        required: Dict[str, Any] = {"digest": digest}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent, "offset": offset, "limit": limit, "encoding": encoding}
+        result = self._call("workspace/blob.get", required, optional, ctx, "safe")
+        return cast(t.BlobReadResult, result)
+
+    def stat(
+        self,
+        *,
+        digest: str,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        agent: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.BlobView:
+        """Shows how bytes are kept.
+
+        `workspace/blob.stat`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params.
+
+        :param digest: BLAKE3 of its bytes.
+        :param workspace_id: The workspace.
+        :param agent: Or the agent whose own it is; it becomes known by this.
+        """
+        required: Dict[str, Any] = {"digest": digest}
+        optional: Dict[str, Any] = {"workspace_id": workspace_id, "agent": agent}
+        result = self._call("workspace/blob.stat", required, optional, ctx, "safe")
+        return cast(t.BlobView, result)
+
+
 class Workspace(Group):
     """`workspace/*`"""
 
@@ -5075,6 +5228,8 @@ class Workspace(Group):
         self.checkpoint = WorkspaceCheckpoint(caller)
         self.file = WorkspaceFile(caller)
         self.lock = WorkspaceLock(caller)
+        self.binding = WorkspaceBinding(caller)
+        self.blob = WorkspaceBlob(caller)
 
     def create(
         self,

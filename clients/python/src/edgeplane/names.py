@@ -104,6 +104,14 @@ class IdempotencyMismatch(NodeError):
     HTTP_STATUS = 409
 
 
+class WrongWorkspace(NodeError):
+    """What is spoken of belongs to another workspace."""
+
+    NAME = "wrong_workspace"
+    CODE = 4093
+    HTTP_STATUS = 409
+
+
 class Fenced(NodeError):
     """The caller's epoch is over."""
 
@@ -245,6 +253,7 @@ BY_NAME: Dict[str, Type[NodeError]] = {
     "conflict": Conflict,
     "version_conflict": VersionConflict,
     "idempotency_mismatch": IdempotencyMismatch,
+    "wrong_workspace": WrongWorkspace,
     "fenced": Fenced,
     "replay_gap": ReplayGap,
     "invalid_state": InvalidState,

@@ -246,6 +246,13 @@ class AffectedError(TypedDict):
     message: str
 
 
+class AfterWrite(TypedDict):
+    """A change of a file."""
+
+    # Its number in the workspace.
+    write_seq: int
+
+
 AgentId = str
 
 
@@ -744,6 +751,143 @@ class Belonging(TypedDict):
     names: NotRequired[List[str]]
 
 
+class BindingAttachParams(TypedDict):
+    """Binds a workspace to a run, or to the live epoch of an agent, with which the binding ends."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # What may be done under it; one at a time may write.
+    mode: BindingMode
+    # The run; its agent works under the binding.
+    run_id: NotRequired[Optional[RunId]]
+    # Or the agent.
+    agent: NotRequired[Optional[str]]
+
+
+class BindingDetachParams(TypedDict):
+    """Ends a binding."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # The number of the binding.
+    binding_epoch: int
+
+
+BindingMode = Literal[
+    "ro",  # It is looked at.
+    "rw",  # It is changed.
+]
+"""What may be done with a workspace under a binding."""
+
+
+class BindingView(TypedDict):
+    """A binding of a workspace."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # Its number on the node, which only grows: the fencing token of what is done under it.
+    binding_epoch: int
+    # What may be done under it.
+    mode: BindingMode
+    # The folder of the workspace.
+    root: str
+    # Its id.
+    agent_id: AgentId
+    # Who asked for it.
+    by: SafeLabel
+    # Since when.
+    attached_at: Timestamp
+    # The agent that works under it.
+    agent: NotRequired[Optional[str]]
+    # The run that it ends with.
+    run_id: NotRequired[Optional[RunId]]
+    # The epoch of the agent that it ends with, if it is bound to no run.
+    epoch: NotRequired[Optional[Epoch]]
+
+
+class BlobGetParams(TypedDict):
+    """Which bytes of a blob to read."""
+
+    # BLAKE3 of its bytes.
+    digest: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # From this byte on.
+    offset: NotRequired[int]
+    # Most bytes, at most 2 MiB.
+    limit: NotRequired[int]
+    # How they are to stand in the answer: as text if they are, if nothing is said.
+    encoding: NotRequired[Optional[ContentEncoding]]
+
+
+class BlobParams(TypedDict):
+    """Names a blob."""
+
+    # BLAKE3 of its bytes.
+    digest: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+
+
+class BlobPutParams(TypedDict):
+    """Keeps bytes under their digest. Those that are kept already are kept for longer."""
+
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+    # The bytes, at most 8 MiB.
+    content: NotRequired[Optional[str]]
+    # How they stand in `content`.
+    encoding: NotRequired[ContentEncoding]
+    # Instead: a file of the workspace, of at most 256 MiB, of which what it holds now is kept.
+    path: NotRequired[Optional[str]]
+    # Whether it is kept although nobody refers to it, until somebody says otherwise or the workspace ends. Left out: as it was.
+    pinned: NotRequired[Optional[bool]]
+    # How long it is kept at least, in milliseconds, at most 30 days.
+    keep_ms: NotRequired[int]
+
+
+class BlobReadResult(TypedDict):
+    """Some bytes of a blob."""
+
+    # BLAKE3 of all of them.
+    digest: str
+    # The bytes.
+    content: str
+    # How they stand in `content`.
+    encoding: ContentEncoding
+    # The first of them.
+    offset: int
+    # How many the blob has.
+    bytes: int
+    # Where the next part begins; nothing, if this was the last.
+    next_offset: NotRequired[Optional[int]]
+
+
+class BlobView(TypedDict):
+    """A blob."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # BLAKE3 of its bytes.
+    digest: str
+    # How many it has.
+    bytes: int
+    # Whether it is kept although nobody refers to it.
+    pinned: bool
+    # Until when it is kept at least.
+    expires_at: Timestamp
+    # Who put it last.
+    by: SafeLabel
+    # When.
+    put_at: Timestamp
+
+
 class BlockText(TypedDict):
     """Words."""
 
@@ -1057,6 +1201,7 @@ class CheckResult(TypedDict):
 CheckpointCause = Literal[
     "asked",  # Somebody asked for it.
     "restore",  # It is what was there before a restore.
+    "before_call",  # A manifest wants it before a call that may do something.
 ]
 """Why a checkpoint is made."""
 
@@ -1070,6 +1215,12 @@ class CheckpointCreateParams(TypedDict):
     agent: NotRequired[Optional[str]]
     # What it is, for people.
     label: NotRequired[Optional[str]]
+    # The number of the binding under which it is done.
+    binding_epoch: NotRequired[Optional[int]]
+    # The change of a file that is to be in it: it is waited for.
+    after: NotRequired[Optional[AfterWrite]]
+    # How long that is waited for, in milliseconds, at most ten minutes.
+    timeout_ms: NotRequired[int]
     # Whether to keep what git ignores.
     ignored: NotRequired[bool]
     # Whether to keep `.git`.
@@ -1157,6 +1308,8 @@ class CheckpointRestoreParams(TypedDict):
     force: NotRequired[bool]
     # The token of the caller's lock, if there is one in the workspace.
     lock: NotRequired[Optional[int]]
+    # The number of the binding under which it is done.
+    binding_epoch: NotRequired[Optional[int]]
     # Whether what git ignores is kept and touched, too.
     ignored: NotRequired[bool]
     # Whether `.git` is kept and touched, too.
@@ -1201,6 +1354,8 @@ class CheckpointView(TypedDict):
     started_at: Timestamp
     # What it is, for people.
     label: NotRequired[Optional[str]]
+    # The call before which it was made.
+    invocation_id: NotRequired[Optional[InvocationId]]
     # BLAKE3 of what is kept: the same states have the same one.
     digest: NotRequired[Optional[str]]
     # What is in it.
@@ -1858,6 +2013,7 @@ ErrorName = Literal[
     "conflict",  # Something of that name is there already.
     "version_conflict",  # It has changed since it was read.
     "idempotency_mismatch",  # The key was used for something else.
+    "wrong_workspace",  # What is spoken of belongs to another workspace.
     "fenced",  # The caller's epoch is over.
     "replay_gap",  # The wanted part of the stream is gone.
     "invalid_state",  # The thing is in a state that does not allow this.
@@ -2001,6 +2157,8 @@ class FileDeleteParams(TypedDict):
     if_version: NotRequired[Optional[str]]
     # The token of the caller's lock on it, if it is locked.
     lock: NotRequired[Optional[int]]
+    # The number of the binding under which it is done.
+    binding_epoch: NotRequired[Optional[int]]
 
 
 FileKind = Literal[
@@ -2057,6 +2215,8 @@ class FileMoveParams(TypedDict):
     folders: NotRequired[bool]
     # The token of the caller's lock on it, if it is locked.
     lock: NotRequired[Optional[int]]
+    # The number of the binding under which it is done.
+    binding_epoch: NotRequired[Optional[int]]
 
 
 class FileParams(TypedDict):
@@ -2192,6 +2352,8 @@ class FileWriteParams(TypedDict):
     folders: NotRequired[bool]
     # The token of the caller's lock on it, if it is locked.
     lock: NotRequired[Optional[int]]
+    # The number of the binding under which it is done.
+    binding_epoch: NotRequired[Optional[int]]
 
 
 class FolderCounts(TypedDict):
@@ -2616,6 +2778,7 @@ class InterruptView(TypedDict):
 InvocationCause = Literal[
     "credentials",  # Its server does not accept what it is shown.
     "hook",  # A hook stopped it, or keeps back what came of it.
+    "checkpoint",  # No checkpoint could be made before it.
 ]
 """What had an invocation end without being done."""
 
@@ -2671,6 +2834,8 @@ class InvocationView(TypedDict):
     input: NotRequired[Any]
     # The action by which a person is asked.
     action_id: NotRequired[Optional[ActionId]]
+    # The checkpoint of the caller's folder that was made before it.
+    checkpoint_id: NotRequired[Optional[CheckpointId]]
     # What the server answered, as it came.
     output: NotRequired[Any]
     # SHA-256 of that.
@@ -3204,6 +3369,8 @@ class LockAcquireParams(TypedDict):
     shared: NotRequired[bool]
     # For how long, in milliseconds, from 100 to a day.
     ttl_ms: NotRequired[int]
+    # The number of the binding under which it is done.
+    binding_epoch: NotRequired[Optional[int]]
     # How long to wait for it, in milliseconds, at most ten minutes.
     wait_ms: NotRequired[int]
 
@@ -7106,6 +7273,8 @@ class WorkspaceView(TypedDict):
     write_seq: NotRequired[int]
     # The checkpoint that it is being brought back to.
     restoring: NotRequired[Optional[CheckpointId]]
+    # What it is bound to.
+    bindings: NotRequired[List[BindingView]]
 
 
 class WriteParams(TypedDict):
