@@ -81,18 +81,24 @@ fn a_blob_goes_when_its_time_is_over_and_nobody_refers_to_it() {
     let mut node = Node::start();
     let (folder, of) = workspace(&node);
     let short = |content: &str| json!({ "content": content, "keep_ms": 0 });
-    let nobodys = put(&node, &of, &short("nobody's"));
-    let pinned = put(&node, &of, &with(short("pinned"), &json!({ "pinned": true })));
-    let young = put(&node, &of, &json!({ "content": "young" }));
-    let in_file = put(&node, &of, &short("in a file"));
-    fs::write(folder.join("file"), "in a file").unwrap();
+    // What is to keep a blob is there before it: its time is over as soon as it is put.
+    for (name, content) in [("file", "in a file"), ("aside", "referred to")] {
+        fs::write(folder.join(name), content).unwrap();
+    }
+    let aside = ask(&node, "workspace/file.stat", with(of.clone(), &json!({ "path": "aside" }))).unwrap();
+    fs::remove_file(folder.join("aside")).unwrap();
     let kept = ask(&node, "workspace/checkpoint.create", of.clone()).unwrap();
-    let referred = put(&node, &of, &short("referred to"));
     let task =
         ask(&node, "runtime/task.create", json!({ "title": "t", "objective": "o", "start": false })).unwrap();
-    let uri = format!("blob:{}", referred["digest"].as_str().unwrap());
+    let uri = format!("blob:{}", aside["version"].as_str().unwrap());
     let link = json!({ "task_id": task["task_id"], "kind": "evidence", "uri": uri });
     ask(&node, "runtime/task.link", link.clone()).unwrap();
+    let young = put(&node, &of, &json!({ "content": "young" }));
+    let pinned = put(&node, &of, &with(short("pinned"), &json!({ "pinned": true })));
+    let in_file = put(&node, &of, &short("in a file"));
+    let referred = put(&node, &of, &short("referred to"));
+    assert_eq!(referred["digest"], aside["version"]);
+    let nobodys = put(&node, &of, &short("nobody's"));
     collected_but(&node, &of, &nobodys["digest"]);
     for blob in [&pinned, &young, &in_file, &referred] {
         read(&node, &of, &blob["digest"]).unwrap();
@@ -104,17 +110,19 @@ fn a_blob_goes_when_its_time_is_over_and_nobody_refers_to_it() {
     let end = json!({ "checkpoint_id": kept["checkpoint_id"] });
     ask(&node, "workspace/checkpoint.delete", end).unwrap();
     for blob in [&pinned, &in_file, &referred] {
-        eventually("it is gone", || read(&node, &of, &blob["digest"]).is_err());
+        let read = || read(&node, &of, &blob["digest"]);
+        eventually("it is gone", || read().is_err_and(|error| error.name() == ErrorName::NotFound));
     }
     read(&node, &of, &young["digest"]).unwrap();
     // A daemon that dies between keeping and recording leaves nothing that stays.
     let armed = node.state_dir().join(failpoint::FOLDER);
     fs::create_dir_all(&armed).unwrap();
     fs::write(armed.join("blob.kept"), "1").unwrap();
-    assert!(ask(&node, "workspace/blob.put", with(of.clone(), &short("cut"))).is_err());
+    let cut = json!({ "content": "cut" });
+    assert!(ask(&node, "workspace/blob.put", with(of.clone(), &cut)).is_err());
     eventually("the daemon has died", || node.has_ended());
     node.up();
-    let again = put(&node, &of, &short("cut"));
+    let again = put(&node, &of, &cut);
     read(&node, &of, &again["digest"]).unwrap();
     node.verify();
 }

@@ -7,7 +7,7 @@ use std::{
 
 use edgeplane_store::{BlobRow, WorkspaceRow};
 use edgeplane_types::{
-    ErrorName, Fact, StreamName,
+    ErrorName, Fact, StreamName, WorkspaceId,
     fact::{BlobPut, BlobRemoved},
 };
 use edgeplane_wire::rpc::RpcError;
@@ -101,15 +101,22 @@ fn keep(shared: &Shared, wanted: &WantedBlob, origin: &Origin) -> Result<BlobRow
     row.ok_or_else(|| RpcError::new(ErrorName::Internal, "a blob is gone as soon as it is kept"))
 }
 
-/// Some bytes of a blob.
+/// A blob and some of its bytes; nothing, if it is kept no more.
 pub(crate) async fn read(
     shared: &Arc<Shared>,
-    row: &BlobRow,
+    (workspace, digest): (WorkspaceId, String),
     (offset, bytes_max): (u64, usize),
-) -> Result<Vec<u8>, RpcError> {
-    let (store, blob) = (shared.workspaces.store.clone(), blob_of(&row.put)?);
-    let found = blocking(move || store.session()?.read_blob(&blob, offset, bytes_max)).await?;
-    found.map_err(|error| failed(&error))
+) -> Result<Option<(BlobRow, Vec<u8>)>, RpcError> {
+    let own = Arc::clone(shared);
+    blocking(move || {
+        // As long as the session lives, what the record has is in the store.
+        let session = own.workspaces.store.session().map_err(|error| failed(&error))?;
+        let row = own.record.look_up(|reader| reader.blob(&workspace, &digest))?;
+        let Some(row) = row else { return Ok(None) };
+        let found = session.read_blob(&blob_of(&row.put)?, offset, bytes_max);
+        found.map(|bytes| Some((row, bytes))).map_err(|error| failed(&error))
+    })
+    .await?
 }
 
 /// Which blobs stay: those that are pinned, whose time is not over, or to which somebody refers. The ends of the others

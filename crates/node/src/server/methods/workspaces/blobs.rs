@@ -39,7 +39,11 @@ async fn found(
     let digest = parsed.map_err(|error| invalid(format!("`digest` is none: {error}")))?.to_string();
     let of = meant(session, whose).await?;
     let row = session.shared.record.look_up(|reader| reader.blob(&of.id, &digest))?;
-    row.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("workspace {} has no blob {digest}", of.id)))
+    row.ok_or_else(|| gone(&of.id, &digest))
+}
+
+fn gone(of: &WorkspaceId, digest: &str) -> RpcError {
+    RpcError::new(ErrorName::NotFound, format!("workspace {of} has no blob {digest}"))
 }
 
 pub(in crate::server) async fn put(session: &Session, params: BlobPutParams) -> Result<BlobView, RpcError> {
@@ -62,7 +66,10 @@ pub(in crate::server) async fn get(
 ) -> Result<BlobReadResult, RpcError> {
     let row = found(session, (params.workspace_id, params.agent.as_deref()), &params.digest).await?;
     let limit = usize::try_from(params.limit.clamp(1, READ_BYTES_MAX)).unwrap_or(1);
-    let bytes = workspaces::read_blob(&session.shared, &row, (params.offset, limit)).await?;
+    let which = (row.workspace, row.put.digest);
+    let none = gone(&which.0, &which.1);
+    let read = workspaces::read_blob(&session.shared, which, (params.offset, limit)).await?;
+    let (row, bytes) = read.ok_or(none)?;
     let (total, offset) = (row.put.bytes, params.offset);
     let part = Part { bytes, total, version: None, is_settled: true };
     let (content, encoding, count) = encoded(&row.put.digest, &part, (offset, params.encoding))?;
