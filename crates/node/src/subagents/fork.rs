@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use edgeplane_types::{AgentId, AgentName, CheckpointId, ErrorName};
+use edgeplane_types::{AgentId, AgentName, CheckpointCause, CheckpointId, ErrorName};
 use edgeplane_wire::rpc::RpcError;
 use edgeplane_workspace::{Id, Rules};
 
@@ -54,7 +54,8 @@ impl Forked {
         // Which changes of files are in it is known only now that none is made any more.
         let row = shared.record.look_up(|reader| reader.workspace(&id))?.unwrap_or(row);
         let (key, rules) = (child.to_string(), Rules { keep_ignored: true, keep_git: true });
-        let wanted = Wanted { row, label: Some(format!("for subagent {name}")), rules };
+        let label = Some(format!("for subagent {name}"));
+        let wanted = Wanted { row, label, rules, cause: CheckpointCause::Asked, invocation: None };
         let checkpoint_id = workspaces::create(shared, wanted, busy, origin.clone()).await?;
         let kept = shared.record.look_up(|reader| reader.checkpoint(&checkpoint_id))?;
         let digest = kept.and_then(|row| row.created).and_then(|(created, _at)| created.digest.parse().ok());
