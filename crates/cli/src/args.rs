@@ -101,6 +101,8 @@ pub(crate) enum Command {
     Subagent(Box<command::subagent::SubagentArgs>),
     Workspace(command::workspace::WorkspaceArgs),
     Checkpoint(Box<command::checkpoint::CheckpointArgs>),
+    Artifact(Box<command::artifact::ArtifactArgs>),
+    Context(command::context_of::ContextArgs),
     Queue(command::queue::QueueArgs),
     Output(command::output_of::OutputArgs),
     Attach(command::attach::AttachArgs),

@@ -6,6 +6,7 @@ pub(crate) mod action;
 pub(crate) mod adapter;
 pub(crate) mod agent;
 pub(crate) mod apply;
+pub(crate) mod artifact;
 pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
@@ -13,6 +14,7 @@ pub(crate) mod capability;
 pub(crate) mod checkpoint;
 pub(crate) mod completion;
 pub(crate) mod content;
+pub(crate) mod context_of;
 pub(crate) mod daemon;
 pub(crate) mod delete;
 pub(crate) mod describe;
@@ -130,6 +132,8 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Job(args) => job::run(*args, context),
         Command::Subagent(args) => subagent::run(*args, context),
         Command::Workspace(args) => workspace::run(&args, context),
+        Command::Artifact(args) => artifact::run(&args, context),
+        Command::Context(args) => context_of::run(&args, context),
         Command::Checkpoint(args) => checkpoint::run(&args, context),
         Command::Queue(args) => queue::run(&args, context),
         Command::Output(args) => output_of::run(&args, context),

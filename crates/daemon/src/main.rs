@@ -11,7 +11,7 @@ use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCod
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use edgeplane_node::{Config, Node};
+use edgeplane_node::{Config, Neighbours, Node};
 use edgeplane_os::{dirs::StateDirs, limits, proc, signals};
 use edgeplane_telemetry::Telemetry;
 use edgeplane_types::NodeName;
@@ -200,7 +200,8 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let cli = own.with_file_name("edgeplane");
     let (name, cgroups) = (options.node_name, !options.no_cgroups);
     let issuers = options.issuers.read()?;
-    Ok(Config { dirs, shim, cli, name, environment, cgroups, issuers, observer: None })
+    let neighbours = Neighbours::standard(&dirs.state);
+    Ok(Config { dirs, shim, cli, name, environment, cgroups, issuers, neighbours, observer: None })
 }
 
 /// What is listened on besides the node's socket.

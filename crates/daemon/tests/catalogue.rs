@@ -6,6 +6,8 @@
 //! socket; that it is refused over HTTP is shown besides. See [`ways`].
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
+#[path = "catalogue/artifacts.rs"]
+mod artifacts;
 #[path = "catalogue/barriers.rs"]
 mod barriers;
 #[path = "catalogue/bindings.rs"]
@@ -14,6 +16,8 @@ mod bindings;
 mod blobs;
 #[path = "catalogue/capabilities.rs"]
 mod capabilities;
+#[path = "catalogue/contexts.rs"]
+mod contexts;
 #[path = "catalogue/conversation.rs"]
 mod conversation;
 #[path = "catalogue/core.rs"]
@@ -331,6 +335,8 @@ fn all() -> Vec<Case> {
         bindings::cases(),
         blobs::cases(),
         barriers::cases(),
+        artifacts::cases(),
+        contexts::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -417,6 +423,18 @@ fn sessions_and_threads_do_what_their_rows_say() {
 #[test]
 fn turns_and_outputs_do_what_their_rows_say() {
     check_all(&turns::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn artifacts_do_what_their_rows_say() {
+    check_all(&artifacts::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn contexts_do_what_their_rows_say() {
+    check_all(&contexts::cases());
 }
 
 /// Proves CALL-060.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs, path::Path};
 
 use aws_lc_rs::{rand::SystemRandom, signature::Ed25519KeyPair};
 use edgeplane_client::Client;
-use edgeplane_node::{Config, Edge, Node as InProcess, Presented};
+use edgeplane_node::{Config, Edge, Neighbours, Node as InProcess, Presented};
 use edgeplane_os::{Clock as _, SystemClock, dirs::StateDirs, proc};
 use edgeplane_testkit::{Binaries, Connection, Node, NodeOptions, terminal, wait::eventually};
 use edgeplane_types::ErrorName;
@@ -181,6 +181,7 @@ fn config_in(dir: &Path) -> Config {
     .unwrap();
     let binaries = Binaries::built();
     Config {
+        neighbours: Neighbours::standard(&dirs.state),
         dirs,
         shim: binaries.shim,
         cli: binaries.cli,

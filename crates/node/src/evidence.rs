@@ -406,7 +406,7 @@ impl Making {
             ("messages", found(has("message."))),
             ("turns", found(has("turn."))),
             ("tool_calls", found(has("item.") || has("invocation."))),
-            ("artifacts", found(has("file."))),
+            ("artifacts", found(has("file.") || has("artifact."))),
             ("permissions", found(has("action.") || has("request."))),
             ("processes", found(has("command."))),
             ("hooks", found(has("agent.hook_ran") || has("hook."))),

@@ -19,6 +19,7 @@ mod identity;
 mod keyframes;
 mod keys;
 mod left_behind;
+mod neighbours;
 mod observer;
 mod outbound;
 mod overrides;
@@ -43,6 +44,7 @@ mod work;
 mod workspaces;
 
 pub use identity::IdentityError;
+pub use neighbours::Neighbours;
 pub use observer::{Observer, Seen, ServedRequest};
 pub use server::{Presented, verify_offline};
 pub use start::{Config, Edge, Node, StartError};

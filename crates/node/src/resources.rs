@@ -27,7 +27,7 @@ use value::Checked;
 pub(crate) const OF_KIND_MAX: u64 = 1_000;
 
 /// Labels of a resource.
-const LABELS_MAX: usize = 32;
+pub(crate) const LABELS_MAX: usize = 32;
 
 /// By what a resource is found.
 pub(crate) type Labels = BTreeMap<String, SafeLabel>;

@@ -33,6 +33,7 @@ use crate::{
     identity::{self, IdentityError},
     keys::Keys,
     left_behind,
+    neighbours::{Neighbours, artifacts},
     observer::Observer,
     overrides,
     overrides::Overrides,
@@ -71,6 +72,8 @@ pub struct Config {
     pub observer: Option<Arc<dyn Observer>>,
     /// The identity providers whose tokens count.
     pub issuers: Issuers,
+    /// Whom the node uses for what it does not own.
+    pub neighbours: Neighbours,
 }
 
 /// Why a node cannot start.
@@ -199,6 +202,7 @@ impl Node {
         node.shared.tasks.spawn(crate::work::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::subagents::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::capabilities::keep(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(artifacts::take_up(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -347,6 +351,8 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         work: crate::work::Work::default(),
         subagents: crate::subagents::Subagents::default(),
         workspaces: workspaces(state, &record)?,
+        neighbours: config.neighbours.clone(),
+        artifacts: artifacts::Artifacts::default(),
         tokens: tokens::Known::default(),
         stopping: CancellationToken::new(),
         tasks: TaskTracker::new(),

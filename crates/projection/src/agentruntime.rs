@@ -3,6 +3,7 @@
 //! Owns the names and the mapping; everything that the standard demands and the record does not hold is said as a gap,
 //! and nothing is joined by time or by what words look like. The names stand in one module.
 
+mod artifact;
 mod event;
 mod export;
 mod history;

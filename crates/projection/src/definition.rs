@@ -92,6 +92,8 @@ projections! {
         "What an agent used, as its program says it.";
     "deliveries" 1 folds::deliveries::Deliveries, [Agent], folds::deliveries::takes,
         "Each rung that a message of an agent reached, and how that is known.";
+    "artifacts" 1 folds::artifacts::Artifacts, [Node, Agent], folds::artifacts::takes,
+        "What was published under which name, version by version, and what ended.";
     "evidence" 1 folds::evidence::Evidence, [Agent], folds::evidence::takes,
         "What of an agent's work can be checked by its digest.";
     "trace.waterfall" 1 folds::waterfall::Waterfall, [Trace], folds::waterfall::takes,

@@ -1,6 +1,7 @@
 //! The folds, one projection a file.
 
 pub(crate) mod actions;
+pub(crate) mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod boundary;
 pub(crate) mod deliveries;

@@ -2,6 +2,7 @@
 
 use edgeplane_types::{AgentId, Fact, MessageId, decision::Action};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     actions::{self, Open},
@@ -16,7 +17,8 @@ use crate::{
 pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
-        "message" | "turn" | "item" | "usage" | "file" | "command" | "action" | "answer" | "thread" => true,
+        "message" | "turn" | "item" | "usage" | "file" | "command" | "action" | "answer" | "thread"
+        | "context" => true,
         "session" => matches!(name, "opened" | "failed" | "closing"),
         "agent" => matches!(name, "declared" | "started" | "start_failed" | "exited"),
         _ => false,
@@ -104,6 +106,23 @@ impl Teller {
                 let ids = Ids { epoch: Some(*epoch), ..self.turns.ids(*message_id) };
                 if reader.wants(&ids, false) {
                     self.beside(step, ids);
+                }
+            }
+            Fact::ContextResolved(resolved) => {
+                let ids = self.turns.ids(resolved.message_id);
+                if reader.wants(&ids, false) {
+                    let of =
+                        |reference: &str, digest: Option<&str>| json!({ "ref": reference, "digest": digest });
+                    let selected =
+                        resolved.selected.iter().map(|item| of(&item.reference, Some(&item.digest)));
+                    let payload = Object::new()
+                        .put("context_id", &resolved.context_id)
+                        .put("authority", resolved.authority.as_str())
+                        .put("selected", &selected.collect::<Vec<_>>())
+                        .put("left_out", &resolved.left_out.len())
+                        .put("used_bytes", &resolved.used_bytes)
+                        .done();
+                    self.say(step, "context.resolved", ids, payload);
                 }
             }
             Fact::AnswerHeard { epoch, message_id, authority } => {

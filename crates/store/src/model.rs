@@ -5,6 +5,7 @@
 
 mod actions;
 mod agents;
+mod artifacts;
 mod calls;
 mod commands;
 mod deliveries;
@@ -32,8 +33,9 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, CheckpointId, DeliveryId, Epoch, Event, InputId, InvocationId, MessageId,
-    OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId, WorkspaceId,
+    ActionId, AgentId, AgentName, ArtifactId, CheckpointId, DeliveryId, Epoch, Event, InputId, InvocationId,
+    MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
+    WorkspaceId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -88,11 +90,13 @@ pub enum Model {
     Workspaces,
     /// The children of agents.
     Subagents,
+    /// Artifacts and their versions.
+    Artifacts,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -116,6 +120,7 @@ impl Model {
         Self::Jobs,
         Self::Workspaces,
         Self::Subagents,
+        Self::Artifacts,
     ];
 
     /// Its name.
@@ -145,6 +150,7 @@ impl Model {
             Self::Jobs => "jobs",
             Self::Workspaces => "workspaces",
             Self::Subagents => "subagents",
+            Self::Artifacts => "artifacts",
         }
     }
 
@@ -173,6 +179,7 @@ impl Model {
             Self::Jobs => &jobs::DEFINITION,
             Self::Workspaces => &workspaces::DEFINITION,
             Self::Subagents => &subagents::DEFINITION,
+            Self::Artifacts => &artifacts::DEFINITION,
         }
     }
 }
@@ -297,6 +304,12 @@ pub enum FoldError {
     /// The agent has no such child, or it is not where the fact needs it.
     #[error("subagent {0} does not exist, or is in another state")]
     NoSubagent(AgentId),
+    /// The owner has an artifact of this name already, or there is one with this id.
+    #[error("artifact {0} is a second one of its name or id")]
+    ArtifactTwice(ArtifactId),
+    /// The owner has no such artifact.
+    #[error("artifact {0} does not exist")]
+    NoArtifact(ArtifactId),
     /// A command with this id was run already.
     #[error("command {0} is started already")]
     CommandTwice(ProcessId),

@@ -3,6 +3,7 @@
 
 mod actions;
 mod agents;
+mod artifacts;
 mod calls;
 mod chain;
 mod commands;

@@ -1,5 +1,6 @@
 //! What readers get: the rows of the read models as typed values.
 
+mod artifacts;
 mod decided;
 mod invocations;
 mod jobs;
@@ -21,6 +22,7 @@ use edgeplane_types::{
     life::ExitStatus,
 };
 
+pub use artifacts::{ArtifactFilter, ArtifactRow};
 pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use invocations::InvocationRow;
 pub use jobs::{BusyRow, JobItemRow, JobReportRow, JobRow, JobTally};

@@ -103,6 +103,8 @@ errors! {
     Backpressure, "backpressure", 4292, 429, 75, true;
     /// The caller took it back.
     Cancelled, "cancelled", 4990, 499, 130, false;
+    /// What the node uses for this failed, or gave something else than it was given.
+    UpstreamFailed, "upstream_failed", 5020, 502, 69, false;
     /// The node cannot serve this now.
     Unavailable, "unavailable", 5030, 503, 69, true;
     /// Whether it took effect is not known: read, then decide.

@@ -2,12 +2,14 @@
 
 mod about;
 mod actor;
+mod artifact;
 mod binding;
 mod blob;
 mod call;
 mod capability;
 mod closing;
 mod command;
+mod context;
 mod conversation;
 mod job;
 mod kind;
@@ -24,6 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use actor::Actor;
+pub use artifact::{ArtifactDeleted, ArtifactPublished, ArtifactSource};
 pub use binding::{BindingAttached, BindingDetached};
 pub use blob::{BlobPut, BlobRemoved};
 pub use call::{CallEnd, UnkeptReason};
@@ -32,6 +35,7 @@ pub use capability::{
 };
 pub use closing::{ClosingReason, ToldBy};
 pub use command::{CommandInputAccepted, CommandInputSettled, InputFate};
+pub use context::{ContextItem, ContextOmission, ContextResolved, OmissionReason};
 pub use conversation::{
     DeliveryAcknowledged, DeliveryCreated, DeliveryFailed, Destination, InterruptRequested, SessionArchived,
     SessionCreated, ThreadArchived, ThreadCompacted, ThreadCreated, ThreadParent, ThreadRolledBack,

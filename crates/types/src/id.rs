@@ -149,6 +149,10 @@ ids! {
     TokenId, "tok", "a", "token";
     /// An operator's standing decision over agents.
     OverrideId, "ovr", "an", "override";
+    /// Bytes that were published under a name, with their versions.
+    ArtifactId, "art", "an", "artifact";
+    /// A choice of texts for a budget.
+    ContextId, "ctx", "a", "context";
     /// One daemon on one machine.
     NodeId, "nod", "a", "node";
 }

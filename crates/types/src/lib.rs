@@ -32,9 +32,9 @@ pub use capability::{
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
-    ActionId, AgentId, CapabilityId, CheckpointId, DeliveryId, EventId, InputId, InvocationId, ItemId,
-    MessageId, NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId, ThreadId,
-    TokenId, TurnId, WorkspaceId,
+    ActionId, AgentId, ArtifactId, CapabilityId, CheckpointId, ContextId, DeliveryId, EventId, InputId,
+    InvocationId, ItemId, MessageId, NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId,
+    SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{

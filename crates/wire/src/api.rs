@@ -6,7 +6,9 @@
 pub mod action;
 pub mod adapter;
 pub mod agent;
+pub mod artifact;
 pub mod capability;
+pub mod context;
 pub mod conversation;
 pub mod core;
 pub mod evidence;

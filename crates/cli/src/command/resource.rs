@@ -198,7 +198,7 @@ fn parse_kind(text: &str) -> Result<ResourceKind, String> {
     ResourceKind::from_word(text).ok_or_else(|| format!("`{text}` is none of {}", words()))
 }
 
-fn parse_label(text: &str) -> Result<(String, SafeLabel), String> {
+pub(crate) fn parse_label(text: &str) -> Result<(String, SafeLabel), String> {
     let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=VALUE"))?;
     Ok((key.to_owned(), value.parse().map_err(|error| format!("{error}"))?))
 }

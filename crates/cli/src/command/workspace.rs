@@ -2,7 +2,7 @@
 
 mod binding;
 mod blob;
-mod file;
+pub(crate) mod file;
 mod lock;
 
 use clap::{Args, Subcommand};

@@ -27,6 +27,7 @@ fn table() -> Vec<Row> {
         .chain(work())
         .chain(resources())
         .chain(workspaces())
+        .chain(neighbours())
         .collect()
 }
 
@@ -172,6 +173,25 @@ fn workspaces() -> Vec<Row> {
             "read",
             &["sync/barrier.await"],
         ),
+    ]
+}
+
+fn neighbours() -> Vec<Row> {
+    let artifact = || json!({ "artifact": "a" });
+    let to = json!({ "artifact": "a", "to": { "agent": "a", "path": "a" } });
+    vec![
+        (json!({ "name": "a", "content": "x" }), "supervise", &["workspace/artifact.publish"]),
+        (to, "supervise", &["workspace/artifact.export"]),
+        (artifact(), "supervise", &["workspace/artifact.delete"]),
+        (
+            artifact(),
+            "read",
+            &["workspace/artifact.get", "workspace/artifact.read", "workspace/artifact.diff"],
+        ),
+        (json!({}), "read", &["workspace/artifact.list"]),
+        (json!({ "query": "x" }), "read", &["conversation/context.search"]),
+        (json!({ "reference": "x" }), "read", &["conversation/context.read"]),
+        (json!({ "query": "x" }), "supervise", &["conversation/context.resolve"]),
     ]
 }
 

@@ -308,6 +308,24 @@ async fn call_about_workspaces(session: &Session, request: Request) -> Result<Bo
         Request::LockRelease(params) => raw(methods::workspaces::locks::release(session, params).await?),
         Request::BarrierAwait(params) => raw(methods::streams::barrier::wait(session, params).await?),
         Request::LockList(params) => raw(methods::workspaces::locks::list(session, params).await?),
+        other => call_about_artifacts(session, other).await,
+    }
+}
+
+/// Serves what is about artifacts and contexts.
+async fn call_about_artifacts(session: &Session, request: Request) -> Result<Box<RawValue>, RpcError> {
+    use methods::{artifacts, contexts};
+    match request {
+        Request::ContextSearch(params) => raw(contexts::search(session, params).await?),
+        Request::ContextRead(params) => raw(contexts::read(session, params).await?),
+        Request::ContextResolve(params) => raw(contexts::resolve(session, params).await?),
+        Request::ArtifactPublish(params) => raw(artifacts::publish(session, params).await?),
+        Request::ArtifactGet(params) => raw(artifacts::get(session, params).await?),
+        Request::ArtifactList(params) => raw(artifacts::list(session, params).await?),
+        Request::ArtifactRead(params) => raw(artifacts::read(session, params).await?),
+        Request::ArtifactDiff(params) => raw(artifacts::diff(session, params).await?),
+        Request::ArtifactExport(params) => raw(artifacts::export(session, params).await?),
+        Request::ArtifactDelete(params) => raw(artifacts::delete(session, params).await?),
         other => call_about_traces(session, other).await,
     }
 }

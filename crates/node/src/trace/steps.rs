@@ -45,6 +45,15 @@ pub(crate) fn step(fact: &Fact) -> Option<String> {
         Fact::ScheduleRan { name, .. } => format!("schedule {name} came due"),
         Fact::ScheduleSkipped { name, detail, .. } => format!("schedule {name} sent nothing: {detail}"),
         Fact::MemoryPut { key, version, .. } => format!("memory `{key}` is at version {version}"),
+        Fact::ContextResolved(resolved) => format!(
+            "was given {} texts ({} bytes), {} left out",
+            resolved.selected.len(),
+            resolved.used_bytes,
+            resolved.left_out.len()
+        ),
+        Fact::ArtifactPublished(published) => {
+            format!("published version {} of artifact `{}`", published.version, published.name)
+        }
         Fact::AttachOpened { control, .. } => {
             format!("somebody {}", if *control { "controls" } else { "watches" })
         }

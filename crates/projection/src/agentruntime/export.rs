@@ -44,6 +44,8 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "job_item"
             | "invocation"
             | "subagent"
+            | "artifact"
+            | "context"
     )
 }
 
@@ -124,6 +126,8 @@ impl Export {
             Fact::UsageReported { .. } | Fact::FileWritten { .. } | Fact::AnswerHeard { .. } => {
                 telling.beside(step);
             }
+            Fact::ContextResolved(resolved) => telling.context(step, resolved),
+            Fact::ArtifactPublished(_) | Fact::ArtifactDeleted(_) => telling.artifact(step),
             Fact::CommandStarted { .. }
             | Fact::CommandEnded { .. }
             | Fact::CommandInputAccepted(_)

@@ -3,6 +3,8 @@
 //! Every fact follows from what came before it, as the node's rules have it: nothing is put to a program that does not
 //! run, no turn ends that did not begin, and nothing is decided that was not asked.
 
+#[path = "lives/artifacts.rs"]
+mod artifacts;
 #[path = "lives/calls.rs"]
 mod calls;
 #[path = "lives/children.rs"]
@@ -99,6 +101,7 @@ pub(crate) struct Life {
     desired: Desired,
     retired: bool,
     children: Vec<children::Child>,
+    artifacts: Vec<artifacts::Artifact>,
 }
 
 /// A node with its agents, and its record so far.
@@ -215,6 +218,7 @@ impl World {
             desired: Desired::Running,
             retired: false,
             children: Vec::new(),
+            artifacts: Vec::new(),
         });
         let fact = Fact::AgentDeclared {
             agent_id: agent,

@@ -180,6 +180,7 @@ impl<'a> Walk<'a> {
             Fact::HookStarted(started) => Some(&started.given_digest),
             Fact::HookCompleted(completed) => Some(&completed.said_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),
+            Fact::ContextResolved(resolved) => resolved.query_digest.as_ref(),
             Fact::CallEnded {
                 end: CallEnd::Done { digest, .. } | CallEnd::Failed { digest, .. }, ..
             } => Some(digest),

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod appending;
 #[cfg(test)]
+mod artifacts;
+#[cfg(test)]
 mod auditing;
 #[cfg(test)]
 mod calls;

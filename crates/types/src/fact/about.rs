@@ -29,6 +29,7 @@ impl Fact {
             | Self::CommandStarted { message_id, .. }
             | Self::CommandEnded { message_id, .. } => *message_id,
             Self::ActionOpened { action } => action.causation,
+            Self::ContextResolved(resolved) => resolved.message_id,
             _ => None,
         }
     }

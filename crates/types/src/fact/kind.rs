@@ -575,6 +575,15 @@ pub enum Fact {
     /// A resource is no more.
     #[serde(rename = "resource.deleted")]
     ResourceDeleted(ResourceDeleted),
+    /// Texts were chosen for somebody, and others were not.
+    #[serde(rename = "context.resolved")]
+    ContextResolved(Box<ContextResolved>),
+    /// A version of an artifact is published.
+    #[serde(rename = "artifact.published")]
+    ArtifactPublished(Box<ArtifactPublished>),
+    /// An artifact ends with all its versions.
+    #[serde(rename = "artifact.deleted")]
+    ArtifactDeleted(ArtifactDeleted),
     /// Somebody began to watch or to control.
     #[serde(rename = "attach.opened")]
     AttachOpened { attachment: String, control: bool, epoch: Epoch, takeover: bool },

@@ -1,7 +1,10 @@
-//! The rows of the catalogue, by profile. Those of workspaces stand in a file of their own.
+//! The rows of the catalogue, by profile. Those of workspaces and of what neighbours keep stand in files of their own.
 
+// Each adds its rows to those before and hands all on, so that the order of these two matters.
 #[macro_use]
 mod workspaces;
+#[macro_use]
+mod neighbours;
 
 use serde_json::Value;
 
@@ -12,7 +15,7 @@ use crate::{
 };
 use edgeplane_types::ErrorName;
 
-with_workspaces! {
+with_neighbours! {
     /// Greets the node: versions, and as whom it knows the caller.
     "core/initialize" CoreInitialize(api::core::InitializeParams) -> api::core::InitializeResult,
         Read, Anyone, Nothing, Safe, [Unsupported], "0.1";

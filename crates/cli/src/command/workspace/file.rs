@@ -2,7 +2,7 @@
 
 use std::{
     io::{IsTerminal as _, Read as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use base64::Engine as _;
@@ -246,19 +246,44 @@ pub(super) fn read(args: &ReadArgs, context: &mut Context) -> anyhow::Result<()>
             let what = format!("`{}` was changed while it was read", cell(&args.which.path));
             return Err(Failure::new(ErrorName::VersionConflict, what).into());
         }
-        context.show(&answer, |out, part| {
-            let bytes = match part.encoding {
-                ContentEncoding::Utf8 => part.content.into_bytes(),
-                ContentEncoding::Base64 => base64::engine::general_purpose::STANDARD.decode(&part.content)?,
-            };
-            match std::str::from_utf8(&bytes) {
-                Ok(text) if std::io::stdout().is_terminal() => Ok(out.text(text)?),
-                _ => Ok(out.raw(&bytes)?),
-            }
-        })?;
+        context.show(&answer, |out, part| print(out, part.content, part.encoding))?;
         let Some(next) = part.next_offset else { return Ok(()) };
         (params.offset, version) = (next, part.version);
     }
+}
+
+/// Prints bytes as they stand in an answer: as they are, but to a terminal without what would act on it.
+pub(crate) fn print(out: &mut Output, content: String, encoding: ContentEncoding) -> anyhow::Result<()> {
+    let bytes = match encoding {
+        ContentEncoding::Utf8 => content.into_bytes(),
+        ContentEncoding::Base64 => base64::engine::general_purpose::STANDARD.decode(&content)?,
+    };
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if std::io::stdout().is_terminal() => Ok(out.text(text)?),
+        _ => Ok(out.raw(&bytes)?),
+    }
+}
+
+/// What a file or standard input holds, as it stands in a request.
+pub(crate) fn given(from: Option<&Path>) -> anyhow::Result<(String, ContentEncoding)> {
+    let bytes = match from {
+        Some(file) => std::fs::read(file).map_err(|error| {
+            let failure = Failure::new(ErrorName::NotFound, format!("cannot read `{}`", file.display()));
+            anyhow::Error::new(error).context(failure)
+        })?,
+        None => {
+            let mut bytes = Vec::new();
+            std::io::stdin().read_to_end(&mut bytes)?;
+            bytes
+        }
+    };
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => (text, ContentEncoding::Utf8),
+        Err(error) => {
+            let text = base64::engine::general_purpose::STANDARD.encode(error.as_bytes());
+            (text, ContentEncoding::Base64)
+        }
+    })
 }
 
 pub(super) fn search(args: &SearchArgs, context: &mut Context) -> anyhow::Result<()> {
@@ -281,24 +306,7 @@ pub(super) fn search(args: &SearchArgs, context: &mut Context) -> anyhow::Result
 
 pub(super) fn write(args: &WriteArgs, context: &mut Context) -> anyhow::Result<()> {
     let (workspace_id, agent) = args.which.whose.parts();
-    let bytes = match &args.from {
-        Some(file) => std::fs::read(file).map_err(|error| {
-            let failure = Failure::new(ErrorName::NotFound, format!("cannot read `{}`", file.display()));
-            anyhow::Error::new(error).context(failure)
-        })?,
-        None => {
-            let mut bytes = Vec::new();
-            std::io::stdin().read_to_end(&mut bytes)?;
-            bytes
-        }
-    };
-    let (content, encoding) = match String::from_utf8(bytes) {
-        Ok(text) => (text, ContentEncoding::Utf8),
-        Err(error) => {
-            let text = base64::engine::general_purpose::STANDARD.encode(error.as_bytes());
-            (text, ContentEncoding::Base64)
-        }
-    };
+    let (content, encoding) = given(args.from.as_deref())?;
     let params = FileWriteParams {
         workspace_id,
         agent,

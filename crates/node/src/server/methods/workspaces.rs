@@ -93,7 +93,7 @@ fn kept(session: &Session, id: CheckpointId) -> Result<(CheckpointRow, Workspace
 }
 
 /// The agent that is named, if it is the caller's business.
-fn named_agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {
+pub(in crate::server) fn named_agent(session: &Session, name: &str) -> Result<AgentHandle, RpcError> {
     let found = session.shared.agent(&Tenant::default(), name);
     if session.caller.is_operator() {
         return found;

@@ -127,7 +127,12 @@ impl World {
     pub(super) fn manage(&mut self, which: usize) {
         let (epoch, runs) = (self.lives[which].epoch, self.lives[which].runs);
         let reason = "asked".to_owned();
-        match self.chance.below(15) {
+        match self.chance.below(17) {
+            15 => self.artifact(which),
+            16 => {
+                let message_id = self.lives[which].open.last().copied();
+                self.context(which, message_id);
+            }
             14 => self.boundary(which),
             0 if runs => {
                 self.lives[which].frozen = true;

@@ -46,6 +46,25 @@ pub(in crate::server) async fn get(session: &Session, params: OutputParams) -> R
     view.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no output {}", params.output_id)))
 }
 
+/// All that a turn came to, for those who may see it.
+pub(in crate::server) async fn words(session: &Session, id: OutputId) -> Result<Vec<u8>, RpcError> {
+    let (committed, _agent) = found(session, id)?;
+    let gone =
+        |why: &str| RpcError::new(ErrorName::NotFound, format!("the words of output {id} are gone: {why}"));
+    let Fact::TurnCompleted { output_digest, output_bytes, .. } = &committed.event.fact else {
+        return Err(gone("it has none"));
+    };
+    if *output_bytes == 0 {
+        return Ok(Vec::new());
+    }
+    let digest = output_digest.parse().map_err(|_bad| gone("they are missing"))?;
+    match session.shared.record.read(move |reader| reader.body(&digest)).await? {
+        Some(StoredBody::Bytes(bytes)) => Ok(bytes),
+        Some(StoredBody::Erased { reason }) => Err(gone(&reason)),
+        None => Err(gone("they are missing")),
+    }
+}
+
 /// Adds the words that were asked for, cut between characters.
 fn with_words(view: OutputView, body: Option<StoredBody>, (offset, bytes_max): (u64, u64)) -> OutputView {
     match body {

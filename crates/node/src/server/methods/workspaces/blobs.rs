@@ -51,7 +51,7 @@ pub(in crate::server) async fn put(session: &Session, params: BlobPutParams) -> 
         return Err(invalid("`keep_ms` is at most 30 days"));
     }
     let bytes = match (params.content, params.path) {
-        (Some(content), None) => Bytes::Given(decoded(content, params.encoding)?),
+        (Some(content), None) => Bytes::Given(files::content(content, params.encoding)?),
         (None, Some(path)) => Bytes::File(inner("path", &path)?),
         _ => return Err(invalid("name either `content` or `path`")),
     };
@@ -72,7 +72,9 @@ pub(in crate::server) async fn get(
     let (row, bytes) = read.ok_or(none)?;
     let (total, offset) = (row.put.bytes, params.offset);
     let part = Part { bytes, total, version: None, is_settled: true };
-    let (content, encoding, count) = encoded(&row.put.digest, &part, (offset, params.encoding))?;
+    let what = || row.put.digest.clone();
+    let (content, encoding, count) =
+        files::encoded(what, (&part.bytes, part.total), (offset, params.encoding))?;
     let next = offset.saturating_add(count);
     Ok(BlobReadResult {
         digest: row.put.digest,

@@ -13,8 +13,8 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 use edgeplane_workspace::{
-    About, Case, FileError, Files, Folders, InnerPath, Listing, Part, Pattern, Rules, Search, SearchAt,
-    Version, shown,
+    About, Case, FileError, Files, Folders, InnerPath, Listing, Pattern, Rules, Search, SearchAt, Version,
+    shown,
 };
 
 use super::{Session, invalid, meant, origin};
@@ -105,7 +105,8 @@ pub(in crate::server) async fn read(
     let (offset, named) = (params.offset, path.clone());
     let whose = (params.workspace_id, params.agent.as_deref());
     let part = with_files(session, whose, move |files| files.read(&path, offset, limit)).await?;
-    let (content, encoding, count) = encoded(&named, &part, (offset, params.encoding))?;
+    let what = || format!("`{named}`");
+    let (content, encoding, count) = encoded(what, (&part.bytes, part.total), (offset, params.encoding))?;
     let next = offset.saturating_add(count);
     Ok(FileReadResult {
         path: named.to_string(),
@@ -120,17 +121,17 @@ pub(in crate::server) async fn read(
 }
 
 /// Bytes as they stand in an answer, and how many of them: text ends with a whole letter.
-pub(super) fn encoded(
-    path: &dyn std::fmt::Display,
-    part: &Part,
+pub(in crate::server) fn encoded(
+    what: impl Fn() -> String,
+    (bytes, total): (&[u8], u64),
     (offset, wanted): (u64, Option<ContentEncoding>),
 ) -> Result<(String, ContentEncoding, u64), RpcError> {
-    let is_last = offset.saturating_add(part.bytes.len() as u64) >= part.total;
-    let text = match std::str::from_utf8(&part.bytes) {
+    let is_last = offset.saturating_add(bytes.len() as u64) >= total;
+    let text = match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
         // A letter that goes on behind the range begins the next one.
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 && !is_last => {
-            part.bytes.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok())
+            bytes.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok())
         }
         Err(_) => None,
     };
@@ -139,14 +140,29 @@ pub(super) fn encoded(
             Ok((text.to_owned(), ContentEncoding::Utf8, text.len() as u64))
         }
         (None, Some(ContentEncoding::Utf8)) => {
-            let what = format!("what is read of `{path}` is no text");
+            let what = format!("what is read of {} is no text", what());
             Err(RpcError::new(ErrorName::InvalidState, what).hint("ask for `base64`"))
         }
         (_, Some(ContentEncoding::Base64)) | (None, None) => {
-            let text = base64::engine::general_purpose::STANDARD.encode(&part.bytes);
-            Ok((text, ContentEncoding::Base64, part.bytes.len() as u64))
+            let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+            Ok((text, ContentEncoding::Base64, bytes.len() as u64))
         }
     }
+}
+
+/// Bytes as they stand in a request: no more than may be written at once.
+pub(in crate::server) fn content(text: String, encoding: ContentEncoding) -> Result<Vec<u8>, RpcError> {
+    let bytes = match encoding {
+        ContentEncoding::Utf8 => text.into_bytes(),
+        ContentEncoding::Base64 => base64::engine::general_purpose::STANDARD
+            .decode(&text)
+            .map_err(|error| invalid(format!("`content` is not base64: {error}")))?,
+    };
+    if bytes.len() > WRITE_BYTES_MAX {
+        let what = format!("`content` has {} bytes, more than {WRITE_BYTES_MAX}", bytes.len());
+        return Err(RpcError::new(ErrorName::TooLarge, what));
+    }
+    Ok(bytes)
 }
 
 pub(in crate::server) async fn search(
@@ -191,35 +207,47 @@ fn place(cursor: &str) -> Result<SearchAt, RpcError> {
     Ok(SearchAt { path: InnerPath::parse(path).map_err(|_bad| none())?, line })
 }
 
-/// The bytes that stand in a request.
-pub(super) fn decoded(content: String, encoding: ContentEncoding) -> Result<Vec<u8>, RpcError> {
-    let bytes = match encoding {
-        ContentEncoding::Utf8 => content.into_bytes(),
-        ContentEncoding::Base64 => base64::engine::general_purpose::STANDARD
-            .decode(&content)
-            .map_err(|error| invalid(format!("`content` is not base64: {error}")))?,
-    };
-    if bytes.len() > WRITE_BYTES_MAX {
-        let what = format!("`content` has {} bytes, more than {WRITE_BYTES_MAX}", bytes.len());
-        return Err(RpcError::new(ErrorName::TooLarge, what));
-    }
-    Ok(bytes)
-}
-
 pub(in crate::server) async fn write(
     session: &Session,
     params: FileWriteParams,
 ) -> Result<FileChangeView, RpcError> {
-    let bytes = decoded(params.content, params.encoding)?;
-    let what = What::Write { bytes, folders: folders(params.folders) };
+    let bytes = content(params.content, params.encoding)?;
     let whose = (params.workspace_id, params.agent.as_deref());
-    change(
-        session,
-        whose,
-        (&params.path, params.if_version.as_deref(), (params.lock, params.binding_epoch)),
-        what,
-    )
-    .await
+    let only = (params.path.as_str(), params.if_version.as_deref(), (params.lock, params.binding_epoch));
+    put(session, whose, only, (bytes, params.folders)).await
+}
+
+/// Writes bytes to a file for whoever may.
+pub(in crate::server) async fn put(
+    session: &Session,
+    whose: (Option<WorkspaceId>, Option<&str>),
+    only: (&str, Option<&str>, (Option<u64>, Option<u64>)),
+    (bytes, folders_are_made): (Vec<u8>, bool),
+) -> Result<FileChangeView, RpcError> {
+    change(session, whose, only, What::Write { bytes, folders: folders(folders_are_made) }).await
+}
+
+/// All that a file of a workspace holds, if that is at most so many bytes and nobody is changing it.
+pub(in crate::server) async fn taken(
+    session: &Session,
+    whose: (Option<WorkspaceId>, Option<&str>),
+    (path, bytes_max): (&str, usize),
+) -> Result<(WorkspaceId, Vec<u8>), RpcError> {
+    let path = inner("path", path)?;
+    let row = meant(session, whose).await?;
+    let (folder, named) = (row.folder, path.clone());
+    let read =
+        blocking(move || Files::open(Path::new(&folder)).and_then(|files| files.read(&named, 0, bytes_max)));
+    let part = read.await?.map_err(|error| not_done(&error))?;
+    if part.total > u64::try_from(bytes_max).unwrap_or(u64::MAX) {
+        let what = format!("`{path}` has {} bytes, more than {bytes_max}", part.total);
+        return Err(RpcError::new(ErrorName::TooLarge, what));
+    }
+    if !part.is_settled {
+        let what = format!("`{path}` is being changed");
+        return Err(RpcError::new(ErrorName::InvalidState, what).hint("try again when nobody writes to it"));
+    }
+    Ok((row.id, part.bytes))
 }
 
 pub(in crate::server) async fn rename(
