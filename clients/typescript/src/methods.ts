@@ -1604,6 +1604,42 @@ export class ConversationDelivery extends Group {
   }
 }
 
+/** `conversation/context.*` */
+export class ConversationContext extends Group {
+  /**
+   * Finds texts in the store of contexts, best first.
+   *
+   * `conversation/context.search`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * invalid_params, upstream_failed.
+   */
+  search(params: t.ContextSearchParams, options?: Options): Promise<t.ContextSearchResult> {
+    return this.call("conversation/context.search", params, "safe", options);
+  }
+
+  /**
+   * Reads a text of the store of contexts, or a part of it.
+   *
+   * `conversation/context.read`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_params, upstream_failed.
+   */
+  read(params: t.ContextReadParams, options?: Options): Promise<t.ContextReadResult> {
+    return this.call("conversation/context.read", params, "safe", options);
+  }
+
+  /**
+   * Chooses texts for a budget, and records what was chosen and what was left out.
+   *
+   * `conversation/context.resolve`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, upstream_failed, storage_full.
+   */
+  resolve(params: t.ContextResolveParams = {}, options?: Options): Promise<t.ContextResolveResult> {
+    return this.call("conversation/context.resolve", params, "again", options);
+  }
+}
+
 /** `conversation/*` */
 export class Conversation extends Group {
   readonly action: ConversationAction;
@@ -1614,6 +1650,7 @@ export class Conversation extends Group {
   readonly queue: ConversationQueue;
   readonly output: ConversationOutput;
   readonly delivery: ConversationDelivery;
+  readonly context: ConversationContext;
 
   constructor(caller: Caller) {
     super(caller);
@@ -1625,6 +1662,7 @@ export class Conversation extends Group {
     this.queue = new ConversationQueue(caller);
     this.output = new ConversationOutput(caller);
     this.delivery = new ConversationDelivery(caller);
+    this.context = new ConversationContext(caller);
   }
 }
 
@@ -2367,6 +2405,86 @@ export class Evidence extends Group {
   }
 }
 
+/** `workspace/artifact.*` */
+export class WorkspaceArtifact extends Group {
+  /**
+   * Publishes bytes under a name; what is published already becomes the next version of it.
+   *
+   * `workspace/artifact.publish`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, too_large, quota_exhausted, upstream_failed, storage_full.
+   */
+  publish(params: t.ArtifactPublishParams, options?: Options): Promise<t.ArtifactView> {
+    return this.call("workspace/artifact.publish", params, "same", options);
+  }
+
+  /**
+   * Shows an artifact and its versions.
+   *
+   * `workspace/artifact.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.ArtifactParams, options?: Options): Promise<t.ArtifactDetail> {
+    return this.call("workspace/artifact.get", params, "safe", options);
+  }
+
+  /**
+   * Lists artifacts.
+   *
+   * `workspace/artifact.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  list(params: t.ArtifactListParams = {}, options?: Options): Promise<t.ArtifactListResult> {
+    return this.call("workspace/artifact.list", params, "safe", options);
+  }
+
+  /**
+   * Reads an artifact, or a part of it, after its bytes were held against its digest.
+   *
+   * `workspace/artifact.read`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state, upstream_failed.
+   */
+  read(params: t.ArtifactReadParams, options?: Options): Promise<t.ArtifactReadResult> {
+    return this.call("workspace/artifact.read", params, "safe", options);
+  }
+
+  /**
+   * Tells what differs between two versions of an artifact.
+   *
+   * `workspace/artifact.diff`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found, invalid_state, upstream_failed.
+   */
+  diff(params: t.ArtifactDiffParams, options?: Options): Promise<t.ArtifactDiffResult> {
+    return this.call("workspace/artifact.diff", params, "safe", options);
+  }
+
+  /**
+   * Writes an artifact to a file of a workspace, whole or not at all.
+   *
+   * `workspace/artifact.export`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, invalid_state, version_conflict, locked, fenced, upstream_failed, storage_full.
+   */
+  export(params: t.ArtifactExportParams, options?: Options): Promise<t.ArtifactExportResult> {
+    return this.call("workspace/artifact.export", params, "again", options);
+  }
+
+  /**
+   * Ends an artifact with all its versions; what was said of them stays.
+   *
+   * `workspace/artifact.delete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, version_conflict, storage_full.
+   */
+  delete(params: t.ArtifactDeleteParams, options?: Options): Promise<t.ArtifactView> {
+    return this.call("workspace/artifact.delete", params, "again", options);
+  }
+}
+
 /** `workspace/checkpoint.*` */
 export class WorkspaceCheckpoint extends Group {
   /**
@@ -2615,6 +2733,7 @@ export class WorkspaceBlob extends Group {
 
 /** `workspace/*` */
 export class Workspace extends Group {
+  readonly artifact: WorkspaceArtifact;
   readonly checkpoint: WorkspaceCheckpoint;
   readonly file: WorkspaceFile;
   readonly lock: WorkspaceLock;
@@ -2623,6 +2742,7 @@ export class Workspace extends Group {
 
   constructor(caller: Caller) {
     super(caller);
+    this.artifact = new WorkspaceArtifact(caller);
     this.checkpoint = new WorkspaceCheckpoint(caller);
     this.file = new WorkspaceFile(caller);
     this.lock = new WorkspaceLock(caller);

@@ -463,6 +463,233 @@ export interface ApplyResult {
   resources?: Array<AppliedResource>;
 }
 
+/** Ends an artifact with all its versions. */
+export interface ArtifactDeleteParams {
+  /** Its id or its name. */
+  artifact: string;
+  /** The agent that owns it. */
+  agent?: string | null;
+  /** Only if it is at this version. */
+  if_version?: number | null;
+  /** Why, for the record. */
+  reason?: string | null;
+}
+
+/** An artifact and its versions. */
+export interface ArtifactDetail {
+  /** The version that was asked for. */
+  artifact: ArtifactView;
+  /** The newest 100 versions, newest first. */
+  versions: Array<ArtifactView>;
+}
+
+/** Which versions of an artifact to compare. */
+export interface ArtifactDiffParams {
+  /** Its id or its name. */
+  artifact: string;
+  /** The agent that owns it. */
+  agent?: string | null;
+  /** The version before; the one before `to`, if not given. */
+  from?: number | null;
+  /** The version after; the newest, if not given. */
+  to?: number | null;
+}
+
+/** What differs between two versions of an artifact. */
+export interface ArtifactDiffResult {
+  /** The version before. */
+  from: ArtifactView;
+  /** The version after. */
+  to: ArtifactView;
+  /** Whether the bytes are the same. */
+  same: boolean;
+  /** The lines that differ, in the unified form with three lines around each change. */
+  text?: string | null;
+  /** Lines that only `to` has, where they are told. */
+  added?: number | null;
+  /** Lines that only `from` has, where they are told. */
+  removed?: number | null;
+  /** Why no lines are told. */
+  untold?: DiffUntold | null;
+}
+
+/** Writes a version of an artifact to a file of a workspace. */
+export interface ArtifactExportParams {
+  /** Its id or its name. */
+  artifact: string;
+  /** To which file. */
+  to: ArtifactFile;
+  /** The agent that owns it. */
+  agent?: string | null;
+  /** Which version; the newest, if not given. */
+  version?: number | null;
+  /** Only if the file holds this now: a version of the file, or `absent`. */
+  if_version?: string | null;
+  /** Make the folders on its way. */
+  folders?: boolean;
+  /** The token of a lock on the file. */
+  lock?: number | null;
+}
+
+/** A version of an artifact that is in a file now. */
+export interface ArtifactExportResult {
+  /** Which. */
+  artifact: ArtifactView;
+  /** What became of the file. */
+  file: FileChangeView;
+}
+
+/** A file of a workspace. */
+export interface ArtifactFile {
+  /** Its path. */
+  path: string;
+  /** The workspace. */
+  workspace_id?: WorkspaceId | null;
+  /** Or the agent whose own it is; it becomes known by this. */
+  agent?: string | null;
+}
+
+export type ArtifactId = string;
+
+/** Which artifacts to list. */
+export interface ArtifactListParams {
+  /** Only those of this agent. */
+  agent?: string | null;
+  /** Only those whose name begins so. */
+  prefix?: string | null;
+  /** Only those with all of these labels. */
+  labels?: Record<string, SafeLabel>;
+  /** Most artifacts that are looked at, at most 500. */
+  limit?: number;
+  /** Where a former list ended. */
+  cursor?: number | null;
+}
+
+/** Artifacts. */
+export interface ArtifactListResult {
+  /** The newest version of each, in the order in which they were first published. */
+  items: Array<ArtifactView>;
+  /** Where the next list begins. */
+  next_cursor?: number | null;
+}
+
+/** Names an artifact, or a version of it. */
+export interface ArtifactParams {
+  /** Its id or its name. */
+  artifact: string;
+  /** The agent that owns it. */
+  agent?: string | null;
+  /** Which version; the newest, if not given. */
+  version?: number | null;
+}
+
+/** Publishes bytes: those of `content`, of an output, or of a file of a workspace; exactly one of the three. */
+export interface ArtifactPublishParams {
+  /** Under which name. If there is one of this name already, this becomes its next version. */
+  name: SafeLabel;
+  /** The agent that owns it; without, the calling agent, or the node. */
+  agent?: string | null;
+  /** What the bytes are; if not given, text or plain bytes, whichever they are. */
+  media_type?: string | null;
+  /** By what it is found; those of the version before, if not given. */
+  labels?: Record<string, SafeLabel> | null;
+  /** The bytes themselves. */
+  content?: string | null;
+  /** How they stand in `content`. */
+  encoding?: ContentEncoding;
+  /** Or the output that they are. */
+  output_id?: OutputId | null;
+  /** Or the file that holds them. */
+  file?: ArtifactFile | null;
+  /** Only if it is at this version; 0: only if there is none of this name. */
+  if_version?: number | null;
+}
+
+/** Which bytes of an artifact to read. */
+export interface ArtifactReadParams {
+  /** Its id or its name. */
+  artifact: string;
+  /** The agent that owns it. */
+  agent?: string | null;
+  /** Which version; the newest, if not given. */
+  version?: number | null;
+  /** From this byte on. */
+  offset?: number;
+  /** Most bytes, at most 2 MiB. */
+  limit?: number;
+  /** How they are to stand in the answer: as text if they are, if nothing is said. */
+  encoding?: ContentEncoding | null;
+}
+
+/** Some bytes of an artifact. All of its bytes were held against its digest before. */
+export interface ArtifactReadResult {
+  /** Which. */
+  artifact_id: ArtifactId;
+  /** Which version. */
+  version: number;
+  /** SHA-256 of all bytes of this version. */
+  digest: string;
+  /** What they are. */
+  media_type: string;
+  /** The bytes that were asked for. */
+  content: string;
+  /** How they stand in `content`. */
+  encoding: ContentEncoding;
+  /** The first of them. */
+  offset: number;
+  /** How many there are in all. */
+  bytes: number;
+  /** Where the next part begins; nothing, if this was the last. */
+  next_offset?: number | null;
+}
+
+/** Where the bytes of an artifact were taken from. */
+export type ArtifactSource = ArtifactSource1 | ArtifactSource2;
+
+/** What a turn came to. */
+export interface ArtifactSource1 {
+  output: Record<string, Json>;
+}
+
+/** A file of a workspace. */
+export interface ArtifactSource2 {
+  file: Record<string, Json>;
+}
+
+/** A version of an artifact. */
+export interface ArtifactView {
+  /** Its id. */
+  artifact_id: ArtifactId;
+  /** The name of this version, for edges of tasks and parts of messages. */
+  uri: string;
+  /** Its name. */
+  name: SafeLabel;
+  /** The number of this version. */
+  version: number;
+  /** The number of the newest. */
+  newest: number;
+  /** What the bytes are, as their publisher says. */
+  media_type: string;
+  /** SHA-256 of the bytes. */
+  digest: string;
+  /** How many there are. */
+  bytes: number;
+  /** When this version was published. */
+  published_at: Timestamp;
+  /** By whom. */
+  by: string;
+  /** The agent that owns it; absent: the node. */
+  agent?: string | null;
+  /** By what it is found. */
+  labels?: Record<string, SafeLabel>;
+  /** Where the bytes were taken from, if they did not come with the request. */
+  source?: ArtifactSource | null;
+  /** When the artifact ended. */
+  deleted_at?: Timestamp | null;
+  /** Whether the newest version held the same, so that none was made. */
+  unchanged?: boolean;
+}
+
 /** Asks an agent and waits for its answer. */
 export interface AskParams {
   /** Name or id. */
@@ -1379,12 +1606,92 @@ export type Context =
   /** The agent's program has one live context in each epoch, and all its threads share it. Their turns never overlap. */
   | "shared";
 
+/** A text that was chosen. */
+export interface ContextChosen {
+  /** Which. */
+  reference: string;
+  /** What it is called. */
+  title: string;
+  /** SHA-256 of it. */
+  digest: string;
+  /** How many bytes it has. */
+  bytes: number;
+  /** All of it. */
+  text: string;
+  /** How well it fits the query, in thousandths; none if it was named. */
+  score?: number | null;
+}
+
+/** A text that was found. */
+export interface ContextFound {
+  /** By what it is read. */
+  reference: string;
+  /** What it is called. */
+  title: string;
+  /** SHA-256 of it, as the store says. */
+  digest: string;
+  /** How many bytes it has, as the store says. */
+  bytes: number;
+  /** How well it fits, in thousandths; comparable within one answer only. */
+  score: number;
+  /** A piece of it. */
+  excerpt: string;
+}
+
+export type ContextId = string;
+
 /** What a subagent knows of what its parent was told and said. */
 export type ContextIsolation =
   /** Nothing. */
   | "fresh"
   /** All of it. */
   | "forked";
+
+/** A text that was left out. */
+export interface ContextLeftOut {
+  /** Which. */
+  reference: string;
+  /** Why. */
+  reason: OmissionReason;
+  /** How many bytes it has, where that is known. */
+  bytes?: number | null;
+  /** How well it fits the query, in thousandths. */
+  score?: number | null;
+}
+
+/** Which text to read. */
+export interface ContextReadParams {
+  /** Which. */
+  reference: string;
+  /** From this byte on; from the beginning of the letter that is there. */
+  offset?: number;
+  /** Most bytes, at most 2 MiB. */
+  limit?: number;
+}
+
+/** A text, or a part of it. */
+export interface ContextReadResult {
+  /** Which. */
+  reference: string;
+  /** What it is called. */
+  title: string;
+  /** What it is, as the store says. */
+  media_type: string;
+  /** SHA-256 of all of it. */
+  digest: string;
+  /** How many bytes it has. */
+  bytes: number;
+  /** The part that was asked for. */
+  text: string;
+  /** Where that begins. */
+  offset: number;
+  /** What it is: a document. */
+  channel: Channel;
+  /** What it weighs at most. */
+  authority: Authority;
+  /** Where the next part begins; nothing, if this was the last. */
+  next_offset?: number | null;
+}
 
 /** What a rollback or a compaction makes of a program's context. A program cannot forget. */
 export type ContextRebuilt =
@@ -1394,6 +1701,62 @@ export type ContextRebuilt =
   | "now"
   /** It does not run: its next epoch begins anew. */
   | "at_next_start";
+
+/** Chooses texts for a budget, by a query, by references, or by both: what is named comes first. */
+export interface ContextResolveParams {
+  /** The agent for which it is; without, the calling agent, or nobody but the node. */
+  agent?: string | null;
+  /** The turn of that agent in which it is asked for. */
+  turn_id?: TurnId | null;
+  /** Words. At most 4 KiB. */
+  query?: string | null;
+  /** Texts that are named, in their order. At most 100. */
+  references?: Array<string>;
+  /** Most texts that the query may choose, at most 100; 10 if not given. */
+  limit?: number | null;
+  /** Room in bytes, at most 2 MiB; 64 KiB if nothing is said. */
+  budget_bytes?: number | null;
+  /** Room in tokens, each taken as four bytes. With both, the smaller counts. */
+  budget_tokens?: number | null;
+}
+
+/** What was chosen and what was left out, as the record says it. */
+export interface ContextResolveResult {
+  /** Its id in the record. */
+  context_id: ContextId;
+  /** What was chosen: what was named first, then best first. */
+  selected: Array<ContextChosen>;
+  /** What was not. */
+  left_out: Array<ContextLeftOut>;
+  /** How many bytes there was room for. */
+  budget_bytes: number;
+  /** How many were used. */
+  used_bytes: number;
+  /** How many tokens that is taken to be. */
+  used_tokens: number;
+  /** What all of it is: documents. */
+  channel: Channel;
+  /** What all of it weighs at most. */
+  authority: Authority;
+}
+
+/** What to search for. */
+export interface ContextSearchParams {
+  /** Words. At most 4 KiB. */
+  query: string;
+  /** Most texts, at most 100. */
+  limit?: number;
+}
+
+/** What was found. */
+export interface ContextSearchResult {
+  /** Best first. */
+  items: Array<ContextFound>;
+  /** What all of it is: documents. */
+  channel: Channel;
+  /** What all of it weighs at most. */
+  authority: Authority;
+}
 
 /** How much of the former context a new epoch has. */
 export type Continuity =
@@ -1646,6 +2009,15 @@ export type Detail =
   | "everything"
   /** What was said: messages, answers and remarks. */
   | "words";
+
+/** Why no lines are told of what differs. */
+export type DiffUntold =
+  /** One of the two is no text. */
+  | "binary"
+  /** One of the two has more than 1 MiB. */
+  | "too_large"
+  /** More than 2,000 lines differ. */
+  | "too_different";
 
 /** What became of a turn at once. */
 export type Disposition =
@@ -1967,6 +2339,8 @@ export type ErrorName =
   | "backpressure"
   /** The caller took it back. */
   | "cancelled"
+  /** What the node uses for this failed, or gave something else than it was given. */
+  | "upstream_failed"
   /** The node cannot serve this now. */
   | "unavailable"
   /** Whether it took effect is not known: read, then decide. */
@@ -3633,6 +4007,17 @@ export interface OccurrenceViewMissed {
   /** When that was recorded. */
   at: Timestamp;
 }
+
+/** Why something was left out of a context. */
+export type OmissionReason =
+  /** There was no room for it. */
+  | "budget"
+  /** So many others fit the query better. */
+  | "rank"
+  /** The node does not give it: it is no reference, or more than may be given. */
+  | "policy"
+  /** It is not there. */
+  | "missing";
 
 /** One for whom a source says that it speaks.  It never raises what a message weighs: it is shown, and where it is proven it can only lower. */
 export interface OnBehalfOf {
@@ -7159,6 +7544,7 @@ export const ERRORS = {
   quota_exhausted: { code: 4291, httpStatus: 429, retryable: false },
   backpressure: { code: 4292, httpStatus: 429, retryable: true },
   cancelled: { code: 4990, httpStatus: 499, retryable: false },
+  upstream_failed: { code: 5020, httpStatus: 502, retryable: false },
   unavailable: { code: 5030, httpStatus: 503, retryable: true },
   outcome_unknown: { code: 5031, httpStatus: 503, retryable: false },
   deadline_exceeded: { code: 5041, httpStatus: 504, retryable: false },

@@ -3296,6 +3296,85 @@ class ConversationDelivery(Group):
         return cast(t.DeliveryListResult, result)
 
 
+class ConversationContext(Group):
+    """`conversation/context.*`"""
+
+    def search(
+        self,
+        *,
+        query: str,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ContextSearchResult:
+        """Finds texts in the store of contexts, best first.
+
+        `conversation/context.search`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        invalid_params, upstream_failed.
+
+        :param query: Words. At most 4 KiB.
+        :param limit: Most texts, at most 100.
+        """
+        required: Dict[str, Any] = {"query": query}
+        optional: Dict[str, Any] = {"limit": limit}
+        result = self._call("conversation/context.search", required, optional, ctx, "safe")
+        return cast(t.ContextSearchResult, result)
+
+    def read(
+        self,
+        *,
+        reference: str,
+        offset: Optional[int] = None,
+        limit: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ContextReadResult:
+        """Reads a text of the store of contexts, or a part of it.
+
+        `conversation/context.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_params, upstream_failed.
+
+        :param reference: Which.
+        :param offset: From this byte on; from the beginning of the letter that is there.
+        :param limit: Most bytes, at most 2 MiB.
+        """
+        required: Dict[str, Any] = {"reference": reference}
+        optional: Dict[str, Any] = {"offset": offset, "limit": limit}
+        result = self._call("conversation/context.read", required, optional, ctx, "safe")
+        return cast(t.ContextReadResult, result)
+
+    def resolve(
+        self,
+        *,
+        agent: Optional[str] = None,
+        turn_id: Optional[t.TurnId] = None,
+        query: Optional[str] = None,
+        references: Optional[List[str]] = None,
+        limit: Optional[int] = None,
+        budget_bytes: Optional[int] = None,
+        budget_tokens: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ContextResolveResult:
+        """Chooses texts for a budget, and records what was chosen and what was left out.
+
+        `conversation/context.resolve`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, upstream_failed, storage_full.
+
+        :param agent: The agent for which it is; without, the calling agent, or nobody but the node.
+        :param turn_id: The turn of that agent in which it is asked for.
+        :param query: Words. At most 4 KiB.
+        :param references: Texts that are named, in their order. At most 100.
+        :param limit: Most texts that the query may choose, at most 100; 10 if not given.
+        :param budget_bytes: Room in bytes, at most 2 MiB; 64 KiB if nothing is said.
+        :param budget_tokens: Room in tokens, each taken as four bytes. With both, the smaller counts.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "turn_id": turn_id, "query": query, "references": references, "limit": limit, "budget_bytes": budget_bytes, "budget_tokens": budget_tokens}
+        result = self._call("conversation/context.resolve", required, optional, ctx, "again")
+        return cast(t.ContextResolveResult, result)
+
+
 class Conversation(Group):
     """`conversation/*`"""
 
@@ -3309,6 +3388,7 @@ class Conversation(Group):
         self.queue = ConversationQueue(caller)
         self.output = ConversationOutput(caller)
         self.delivery = ConversationDelivery(caller)
+        self.context = ConversationContext(caller)
 
 
 class PolicyRule(Group):
@@ -4625,6 +4705,205 @@ class Evidence(Group):
         self.gap = EvidenceGap(caller)
 
 
+class WorkspaceArtifact(Group):
+    """`workspace/artifact.*`"""
+
+    def publish(
+        self,
+        *,
+        name: t.SafeLabel,
+        agent: Optional[str] = None,
+        media_type: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        content: Optional[str] = None,
+        encoding: Optional[t.ContentEncoding] = None,
+        output_id: Optional[t.OutputId] = None,
+        file: Optional[t.ArtifactFile] = None,
+        if_version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactView:
+        """Publishes bytes under a name; what is published already becomes the next version of it.
+
+        `workspace/artifact.publish`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, too_large, quota_exhausted, upstream_failed, storage_full.
+
+        :param name: Under which name. If there is one of this name already, this becomes its next version.
+        :param agent: The agent that owns it; without, the calling agent, or the node.
+        :param media_type: What the bytes are; if not given, text or plain bytes, whichever they are.
+        :param labels: By what it is found; those of the version before, if not given.
+        :param content: The bytes themselves.
+        :param encoding: How they stand in `content`.
+        :param output_id: Or the output that they are.
+        :param file: Or the file that holds them.
+        :param if_version: Only if it is at this version; 0: only if there is none of this name.
+        """
+        required: Dict[str, Any] = {"name": name}
+        optional: Dict[str, Any] = {"agent": agent, "media_type": media_type, "labels": labels, "content": content, "encoding": encoding, "output_id": output_id, "file": file, "if_version": if_version}
+        result = self._call("workspace/artifact.publish", required, optional, ctx, "same")
+        return cast(t.ArtifactView, result)
+
+    def get(
+        self,
+        *,
+        artifact: str,
+        agent: Optional[str] = None,
+        version: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactDetail:
+        """Shows an artifact and its versions.
+
+        `workspace/artifact.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param artifact: Its id or its name.
+        :param agent: The agent that owns it.
+        :param version: Which version; the newest, if not given.
+        """
+        required: Dict[str, Any] = {"artifact": artifact}
+        optional: Dict[str, Any] = {"agent": agent, "version": version}
+        result = self._call("workspace/artifact.get", required, optional, ctx, "safe")
+        return cast(t.ArtifactDetail, result)
+
+    def list(
+        self,
+        *,
+        agent: Optional[str] = None,
+        prefix: Optional[str] = None,
+        labels: Optional[Dict[str, t.SafeLabel]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactListResult:
+        """Lists artifacts.
+
+        `workspace/artifact.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param agent: Only those of this agent.
+        :param prefix: Only those whose name begins so.
+        :param labels: Only those with all of these labels.
+        :param limit: Most artifacts that are looked at, at most 500.
+        :param cursor: Where a former list ended.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {"agent": agent, "prefix": prefix, "labels": labels, "limit": limit, "cursor": cursor}
+        result = self._call("workspace/artifact.list", required, optional, ctx, "safe")
+        return cast(t.ArtifactListResult, result)
+
+    def read(
+        self,
+        *,
+        artifact: str,
+        agent: Optional[str] = None,
+        version: Optional[int] = None,
+        offset: Optional[int] = None,
+        limit: Optional[int] = None,
+        encoding: Optional[t.ContentEncoding] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactReadResult:
+        """Reads an artifact, or a part of it, after its bytes were held against its digest.
+
+        `workspace/artifact.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state, upstream_failed.
+
+        :param artifact: Its id or its name.
+        :param agent: The agent that owns it.
+        :param version: Which version; the newest, if not given.
+        :param offset: From this byte on.
+        :param limit: Most bytes, at most 2 MiB.
+        :param encoding: How they are to stand in the answer: as text if they are, if nothing is said.
+        """
+        required: Dict[str, Any] = {"artifact": artifact}
+        optional: Dict[str, Any] = {"agent": agent, "version": version, "offset": offset, "limit": limit, "encoding": encoding}
+        result = self._call("workspace/artifact.read", required, optional, ctx, "safe")
+        return cast(t.ArtifactReadResult, result)
+
+    def diff(
+        self,
+        *,
+        artifact: str,
+        agent: Optional[str] = None,
+        from_: Optional[int] = None,
+        to: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactDiffResult:
+        """Tells what differs between two versions of an artifact.
+
+        `workspace/artifact.diff`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found, invalid_state, upstream_failed.
+
+        :param artifact: Its id or its name.
+        :param agent: The agent that owns it.
+        :param from_: The version before; the one before `to`, if not given.
+        :param to: The version after; the newest, if not given.
+        """
+        required: Dict[str, Any] = {"artifact": artifact}
+        optional: Dict[str, Any] = {"agent": agent, "from": from_, "to": to}
+        result = self._call("workspace/artifact.diff", required, optional, ctx, "safe")
+        return cast(t.ArtifactDiffResult, result)
+
+    def export(
+        self,
+        *,
+        artifact: str,
+        to: t.ArtifactFile,
+        agent: Optional[str] = None,
+        version: Optional[int] = None,
+        if_version: Optional[str] = None,
+        folders: Optional[bool] = None,
+        lock: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactExportResult:
+        """Writes an artifact to a file of a workspace, whole or not at all.
+
+        `workspace/artifact.export`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, invalid_state, version_conflict, locked, fenced, upstream_failed, storage_full.
+
+        :param artifact: Its id or its name.
+        :param to: To which file.
+        :param agent: The agent that owns it.
+        :param version: Which version; the newest, if not given.
+        :param if_version: Only if the file holds this now: a version of the file, or `absent`.
+        :param folders: Make the folders on its way.
+        :param lock: The token of a lock on the file.
+        """
+        required: Dict[str, Any] = {"artifact": artifact, "to": to}
+        optional: Dict[str, Any] = {"agent": agent, "version": version, "if_version": if_version, "folders": folders, "lock": lock}
+        result = self._call("workspace/artifact.export", required, optional, ctx, "again")
+        return cast(t.ArtifactExportResult, result)
+
+    def delete(
+        self,
+        *,
+        artifact: str,
+        agent: Optional[str] = None,
+        if_version: Optional[int] = None,
+        reason: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ArtifactView:
+        """Ends an artifact with all its versions; what was said of them stays.
+
+        `workspace/artifact.delete`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, version_conflict, storage_full.
+
+        :param artifact: Its id or its name.
+        :param agent: The agent that owns it.
+        :param if_version: Only if it is at this version.
+        :param reason: Why, for the record.
+        """
+        required: Dict[str, Any] = {"artifact": artifact}
+        optional: Dict[str, Any] = {"agent": agent, "if_version": if_version, "reason": reason}
+        result = self._call("workspace/artifact.delete", required, optional, ctx, "again")
+        return cast(t.ArtifactView, result)
+
+
 class WorkspaceCheckpoint(Group):
     """`workspace/checkpoint.*`"""
 
@@ -5225,6 +5504,7 @@ class Workspace(Group):
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
+        self.artifact = WorkspaceArtifact(caller)
         self.checkpoint = WorkspaceCheckpoint(caller)
         self.file = WorkspaceFile(caller)
         self.lock = WorkspaceLock(caller)

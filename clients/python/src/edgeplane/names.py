@@ -200,6 +200,14 @@ class Cancelled(NodeError):
     HTTP_STATUS = 499
 
 
+class UpstreamFailed(NodeError):
+    """What the node uses for this failed, or gave something else than it was given."""
+
+    NAME = "upstream_failed"
+    CODE = 5020
+    HTTP_STATUS = 502
+
+
 class Unavailable(NodeError):
     """The node cannot serve this now."""
 
@@ -265,6 +273,7 @@ BY_NAME: Dict[str, Type[NodeError]] = {
     "quota_exhausted": QuotaExhausted,
     "backpressure": Backpressure,
     "cancelled": Cancelled,
+    "upstream_failed": UpstreamFailed,
     "unavailable": Unavailable,
     "outcome_unknown": OutcomeUnknown,
     "deadline_exceeded": DeadlineExceeded,

@@ -494,6 +494,246 @@ class ApplyResult(TypedDict):
     resources: NotRequired[List[AppliedResource]]
 
 
+class ArtifactDeleteParams(TypedDict):
+    """Ends an artifact with all its versions."""
+
+    # Its id or its name.
+    artifact: str
+    # The agent that owns it.
+    agent: NotRequired[Optional[str]]
+    # Only if it is at this version.
+    if_version: NotRequired[Optional[int]]
+    # Why, for the record.
+    reason: NotRequired[Optional[str]]
+
+
+class ArtifactDetail(TypedDict):
+    """An artifact and its versions."""
+
+    # The version that was asked for.
+    artifact: ArtifactView
+    # The newest 100 versions, newest first.
+    versions: List[ArtifactView]
+
+
+ArtifactDiffParams = TypedDict(
+    "ArtifactDiffParams",
+    {
+        "artifact": "str",
+        "agent": "NotRequired[Optional[str]]",
+        "from": "NotRequired[Optional[int]]",
+        "to": "NotRequired[Optional[int]]",
+    },
+)
+"""Which versions of an artifact to compare."""
+
+
+ArtifactDiffResult = TypedDict(
+    "ArtifactDiffResult",
+    {
+        "from": "ArtifactView",
+        "to": "ArtifactView",
+        "same": "bool",
+        "text": "NotRequired[Optional[str]]",
+        "added": "NotRequired[Optional[int]]",
+        "removed": "NotRequired[Optional[int]]",
+        "untold": "NotRequired[Optional[DiffUntold]]",
+    },
+)
+"""What differs between two versions of an artifact."""
+
+
+class ArtifactExportParams(TypedDict):
+    """Writes a version of an artifact to a file of a workspace."""
+
+    # Its id or its name.
+    artifact: str
+    # To which file.
+    to: ArtifactFile
+    # The agent that owns it.
+    agent: NotRequired[Optional[str]]
+    # Which version; the newest, if not given.
+    version: NotRequired[Optional[int]]
+    # Only if the file holds this now: a version of the file, or `absent`.
+    if_version: NotRequired[Optional[str]]
+    # Make the folders on its way.
+    folders: NotRequired[bool]
+    # The token of a lock on the file.
+    lock: NotRequired[Optional[int]]
+
+
+class ArtifactExportResult(TypedDict):
+    """A version of an artifact that is in a file now."""
+
+    # Which.
+    artifact: ArtifactView
+    # What became of the file.
+    file: FileChangeView
+
+
+class ArtifactFile(TypedDict):
+    """A file of a workspace."""
+
+    # Its path.
+    path: str
+    # The workspace.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # Or the agent whose own it is; it becomes known by this.
+    agent: NotRequired[Optional[str]]
+
+
+ArtifactId = str
+
+
+class ArtifactListParams(TypedDict):
+    """Which artifacts to list."""
+
+    # Only those of this agent.
+    agent: NotRequired[Optional[str]]
+    # Only those whose name begins so.
+    prefix: NotRequired[Optional[str]]
+    # Only those with all of these labels.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # Most artifacts that are looked at, at most 500.
+    limit: NotRequired[int]
+    # Where a former list ended.
+    cursor: NotRequired[Optional[int]]
+
+
+class ArtifactListResult(TypedDict):
+    """Artifacts."""
+
+    # The newest version of each, in the order in which they were first published.
+    items: List[ArtifactView]
+    # Where the next list begins.
+    next_cursor: NotRequired[Optional[int]]
+
+
+class ArtifactParams(TypedDict):
+    """Names an artifact, or a version of it."""
+
+    # Its id or its name.
+    artifact: str
+    # The agent that owns it.
+    agent: NotRequired[Optional[str]]
+    # Which version; the newest, if not given.
+    version: NotRequired[Optional[int]]
+
+
+class ArtifactPublishParams(TypedDict):
+    """Publishes bytes: those of `content`, of an output, or of a file of a workspace; exactly one of the three."""
+
+    # Under which name. If there is one of this name already, this becomes its next version.
+    name: SafeLabel
+    # The agent that owns it; without, the calling agent, or the node.
+    agent: NotRequired[Optional[str]]
+    # What the bytes are; if not given, text or plain bytes, whichever they are.
+    media_type: NotRequired[Optional[str]]
+    # By what it is found; those of the version before, if not given.
+    labels: NotRequired[Optional[Dict[str, SafeLabel]]]
+    # The bytes themselves.
+    content: NotRequired[Optional[str]]
+    # How they stand in `content`.
+    encoding: NotRequired[ContentEncoding]
+    # Or the output that they are.
+    output_id: NotRequired[Optional[OutputId]]
+    # Or the file that holds them.
+    file: NotRequired[Optional[ArtifactFile]]
+    # Only if it is at this version; 0: only if there is none of this name.
+    if_version: NotRequired[Optional[int]]
+
+
+class ArtifactReadParams(TypedDict):
+    """Which bytes of an artifact to read."""
+
+    # Its id or its name.
+    artifact: str
+    # The agent that owns it.
+    agent: NotRequired[Optional[str]]
+    # Which version; the newest, if not given.
+    version: NotRequired[Optional[int]]
+    # From this byte on.
+    offset: NotRequired[int]
+    # Most bytes, at most 2 MiB.
+    limit: NotRequired[int]
+    # How they are to stand in the answer: as text if they are, if nothing is said.
+    encoding: NotRequired[Optional[ContentEncoding]]
+
+
+class ArtifactReadResult(TypedDict):
+    """Some bytes of an artifact. All of its bytes were held against its digest before."""
+
+    # Which.
+    artifact_id: ArtifactId
+    # Which version.
+    version: int
+    # SHA-256 of all bytes of this version.
+    digest: str
+    # What they are.
+    media_type: str
+    # The bytes that were asked for.
+    content: str
+    # How they stand in `content`.
+    encoding: ContentEncoding
+    # The first of them.
+    offset: int
+    # How many there are in all.
+    bytes: int
+    # Where the next part begins; nothing, if this was the last.
+    next_offset: NotRequired[Optional[int]]
+
+
+class ArtifactSource1(TypedDict):
+    """What a turn came to."""
+
+    output: Dict[str, Any]
+
+
+class ArtifactSource2(TypedDict):
+    """A file of a workspace."""
+
+    file: Dict[str, Any]
+
+
+ArtifactSource = Union["ArtifactSource1", "ArtifactSource2"]
+"""Where the bytes of an artifact were taken from."""
+
+
+class ArtifactView(TypedDict):
+    """A version of an artifact."""
+
+    # Its id.
+    artifact_id: ArtifactId
+    # The name of this version, for edges of tasks and parts of messages.
+    uri: str
+    # Its name.
+    name: SafeLabel
+    # The number of this version.
+    version: int
+    # The number of the newest.
+    newest: int
+    # What the bytes are, as their publisher says.
+    media_type: str
+    # SHA-256 of the bytes.
+    digest: str
+    # How many there are.
+    bytes: int
+    # When this version was published.
+    published_at: Timestamp
+    # By whom.
+    by: str
+    # The agent that owns it; absent: the node.
+    agent: NotRequired[Optional[str]]
+    # By what it is found.
+    labels: NotRequired[Dict[str, SafeLabel]]
+    # Where the bytes were taken from, if they did not come with the request.
+    source: NotRequired[Optional[ArtifactSource]]
+    # When the artifact ended.
+    deleted_at: NotRequired[Optional[Timestamp]]
+    # Whether the newest version held the same, so that none was made.
+    unchanged: NotRequired[bool]
+
+
 class AskParams(TypedDict):
     """Asks an agent and waits for its answer."""
 
@@ -1453,11 +1693,97 @@ Context = Literal[
 """Whether a program has a context for this alone."""
 
 
+class ContextChosen(TypedDict):
+    """A text that was chosen."""
+
+    # Which.
+    reference: str
+    # What it is called.
+    title: str
+    # SHA-256 of it.
+    digest: str
+    # How many bytes it has.
+    bytes: int
+    # All of it.
+    text: str
+    # How well it fits the query, in thousandths; none if it was named.
+    score: NotRequired[Optional[int]]
+
+
+class ContextFound(TypedDict):
+    """A text that was found."""
+
+    # By what it is read.
+    reference: str
+    # What it is called.
+    title: str
+    # SHA-256 of it, as the store says.
+    digest: str
+    # How many bytes it has, as the store says.
+    bytes: int
+    # How well it fits, in thousandths; comparable within one answer only.
+    score: int
+    # A piece of it.
+    excerpt: str
+
+
+ContextId = str
+
+
 ContextIsolation = Literal[
     "fresh",  # Nothing.
     "forked",  # All of it.
 ]
 """What a subagent knows of what its parent was told and said."""
+
+
+class ContextLeftOut(TypedDict):
+    """A text that was left out."""
+
+    # Which.
+    reference: str
+    # Why.
+    reason: OmissionReason
+    # How many bytes it has, where that is known.
+    bytes: NotRequired[Optional[int]]
+    # How well it fits the query, in thousandths.
+    score: NotRequired[Optional[int]]
+
+
+class ContextReadParams(TypedDict):
+    """Which text to read."""
+
+    # Which.
+    reference: str
+    # From this byte on; from the beginning of the letter that is there.
+    offset: NotRequired[int]
+    # Most bytes, at most 2 MiB.
+    limit: NotRequired[int]
+
+
+class ContextReadResult(TypedDict):
+    """A text, or a part of it."""
+
+    # Which.
+    reference: str
+    # What it is called.
+    title: str
+    # What it is, as the store says.
+    media_type: str
+    # SHA-256 of all of it.
+    digest: str
+    # How many bytes it has.
+    bytes: int
+    # The part that was asked for.
+    text: str
+    # Where that begins.
+    offset: int
+    # What it is: a document.
+    channel: Channel
+    # What it weighs at most.
+    authority: Authority
+    # Where the next part begins; nothing, if this was the last.
+    next_offset: NotRequired[Optional[int]]
 
 
 ContextRebuilt = Literal[
@@ -1466,6 +1792,66 @@ ContextRebuilt = Literal[
     "at_next_start",  # It does not run: its next epoch begins anew.
 ]
 """What a rollback or a compaction makes of a program's context. A program cannot forget."""
+
+
+class ContextResolveParams(TypedDict):
+    """Chooses texts for a budget, by a query, by references, or by both: what is named comes first."""
+
+    # The agent for which it is; without, the calling agent, or nobody but the node.
+    agent: NotRequired[Optional[str]]
+    # The turn of that agent in which it is asked for.
+    turn_id: NotRequired[Optional[TurnId]]
+    # Words. At most 4 KiB.
+    query: NotRequired[Optional[str]]
+    # Texts that are named, in their order. At most 100.
+    references: NotRequired[List[str]]
+    # Most texts that the query may choose, at most 100; 10 if not given.
+    limit: NotRequired[Optional[int]]
+    # Room in bytes, at most 2 MiB; 64 KiB if nothing is said.
+    budget_bytes: NotRequired[Optional[int]]
+    # Room in tokens, each taken as four bytes. With both, the smaller counts.
+    budget_tokens: NotRequired[Optional[int]]
+
+
+class ContextResolveResult(TypedDict):
+    """What was chosen and what was left out, as the record says it."""
+
+    # Its id in the record.
+    context_id: ContextId
+    # What was chosen: what was named first, then best first.
+    selected: List[ContextChosen]
+    # What was not.
+    left_out: List[ContextLeftOut]
+    # How many bytes there was room for.
+    budget_bytes: int
+    # How many were used.
+    used_bytes: int
+    # How many tokens that is taken to be.
+    used_tokens: int
+    # What all of it is: documents.
+    channel: Channel
+    # What all of it weighs at most.
+    authority: Authority
+
+
+class ContextSearchParams(TypedDict):
+    """What to search for."""
+
+    # Words. At most 4 KiB.
+    query: str
+    # Most texts, at most 100.
+    limit: NotRequired[int]
+
+
+class ContextSearchResult(TypedDict):
+    """What was found."""
+
+    # Best first.
+    items: List[ContextFound]
+    # What all of it is: documents.
+    channel: Channel
+    # What all of it weighs at most.
+    authority: Authority
 
 
 Continuity = Literal[
@@ -1723,6 +2109,14 @@ Detail = Literal[
     "words",  # What was said: messages, answers and remarks.
 ]
 """How much of what an agent did a transcript tells."""
+
+
+DiffUntold = Literal[
+    "binary",  # One of the two is no text.
+    "too_large",  # One of the two has more than 1 MiB.
+    "too_different",  # More than 2,000 lines differ.
+]
+"""Why no lines are told of what differs."""
 
 
 Disposition = Literal[
@@ -2025,6 +2419,7 @@ ErrorName = Literal[
     "quota_exhausted",  # A limit of number or size is reached.
     "backpressure",  # The receiver's queue is full.
     "cancelled",  # The caller took it back.
+    "upstream_failed",  # What the node uses for this failed, or gave something else than it was given.
     "unavailable",  # The node cannot serve this now.
     "outcome_unknown",  # Whether it took effect is not known: read, then decide.
     "deadline_exceeded",  # Not done in the time given.
@@ -3744,6 +4139,15 @@ class OccurrenceViewMissed(TypedDict):
 
 OccurrenceView = Union["OccurrenceViewRan", "OccurrenceViewSkipped", "OccurrenceViewMissed"]
 """What became of one occurrence, or of several that were missed together."""
+
+
+OmissionReason = Literal[
+    "budget",  # There was no room for it.
+    "rank",  # So many others fit the query better.
+    "policy",  # The node does not give it: it is no reference, or more than may be given.
+    "missing",  # It is not there.
+]
+"""Why something was left out of a context."""
 
 
 class OnBehalfOf(TypedDict):

@@ -304,7 +304,7 @@ pub(in crate::server) async fn export(
     let row = live(session, (&params.artifact, params.agent.as_deref()), params.version)?;
     let bytes = artifacts::bytes(&session.shared, &row).await?;
     let ArtifactFile { workspace_id, agent, path } = params.to;
-    let only = (path.as_str(), params.if_version.as_deref(), params.lock);
+    let only = (path.as_str(), params.if_version.as_deref(), (params.lock, None));
     let file = files::put(session, (workspace_id, agent.as_deref()), only, (bytes, params.folders)).await?;
     Ok(ArtifactExportResult { artifact: view(session, row)?, file })
 }

@@ -12,7 +12,7 @@ use edgeplane_workspace::{Id, Part};
 
 use super::{
     Session,
-    files::{decoded, encoded, inner},
+    files::{self, inner},
     invalid, meant, origin,
 };
 use crate::workspaces::{self, Bytes, WantedBlob};
