@@ -11,7 +11,7 @@ use std::{collections::HashMap, net::SocketAddr, path::PathBuf, process::ExitCod
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use edgeplane_node::{Config, Neighbours, Node};
+use edgeplane_node::{Config, GivenHost, Neighbours, Node};
 use edgeplane_os::{dirs::StateDirs, limits, proc, signals};
 use edgeplane_telemetry::Telemetry;
 use edgeplane_types::NodeName;
@@ -146,7 +146,7 @@ fn run(options: Options) -> anyhow::Result<()> {
         Listeners { mcp: options.mcp_listen.map(mcp::config), http, telemetry: telemetry.clone() };
     let observer =
         telemetry.clone().map(|of| Arc::new(telemetry::Watch(of)) as Arc<dyn edgeplane_node::Observer>);
-    let config = Config { observer, ..config(options)? };
+    let config = config(options, observer)?;
     // One thread serves everything that does not block: a call costs no switch between threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -163,7 +163,7 @@ fn run(options: Options) -> anyhow::Result<()> {
 /// Verifies a record that no daemon need serve.
 fn audit(options: Options) -> anyhow::Result<()> {
     use std::io::Write as _;
-    let state = config(options)?.dirs.state;
+    let state = config(options, None)?.dirs.state;
     let report = edgeplane_node::verify_offline(&state)
         .with_context(|| format!("cannot verify the record in `{}`", state.display()))?;
     let text = serde_json::to_string_pretty(&report).context("cannot write the report")?;
@@ -181,7 +181,7 @@ fn end_on_panic() {
     }));
 }
 
-fn config(options: Options) -> anyhow::Result<Config> {
+fn config(options: Options, observer: Option<Arc<dyn edgeplane_node::Observer>>) -> anyhow::Result<Config> {
     let environment: HashMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -200,8 +200,9 @@ fn config(options: Options) -> anyhow::Result<Config> {
     let cli = own.with_file_name("edgeplane");
     let (name, cgroups) = (options.node_name, !options.no_cgroups);
     let issuers = options.issuers.read()?;
-    let neighbours = Neighbours::standard(&dirs.state);
-    Ok(Config { dirs, shim, cli, name, environment, cgroups, issuers, neighbours, observer: None })
+    let host = GivenHost { name, environment, observer };
+    let neighbours = Neighbours::standard(&dirs.state, Arc::new(host));
+    Ok(Config { dirs, shim, cli, cgroups, issuers, neighbours })
 }
 
 /// What is listened on besides the node's socket.

@@ -1,11 +1,11 @@
 //! Credentials that this node did not make: tokens of identity providers, and client certificates.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use aws_lc_rs::{rand::SystemRandom, signature::Ed25519KeyPair};
 use edgeplane_client::Client;
-use edgeplane_node::{Config, Edge, Neighbours, Node as InProcess, Presented};
+use edgeplane_node::{Config, Edge, GivenHost, Neighbours, Node as InProcess, Presented};
 use edgeplane_os::{Clock as _, SystemClock, dirs::StateDirs, proc};
 use edgeplane_testkit::{Binaries, Connection, Node, NodeOptions, terminal, wait::eventually};
 use edgeplane_types::ErrorName;
@@ -181,15 +181,15 @@ fn config_in(dir: &Path) -> Config {
     .unwrap();
     let binaries = Binaries::built();
     Config {
-        neighbours: Neighbours::standard(&dirs.state),
+        neighbours: Neighbours::standard(
+            &dirs.state,
+            Arc::new(GivenHost { name: Some("here".parse().unwrap()), ..GivenHost::default() }),
+        ),
         dirs,
         shim: binaries.shim,
         cli: binaries.cli,
-        name: Some("here".parse().unwrap()),
-        environment: HashMap::new(),
         cgroups: false,
         issuers: edgeplane_oidc::Issuers::default(),
-        observer: None,
     }
 }
 

@@ -10,6 +10,7 @@ use edgeplane_proof::Digest;
 use crate::NeighbourError;
 
 pub use folder::FolderArtifacts;
+pub(crate) use folder::cause;
 pub use memory::MemoryArtifacts;
 
 /// Most bytes of an artifact: it is held in memory as a whole when it is checked.

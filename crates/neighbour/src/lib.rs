@@ -9,5 +9,9 @@ mod error;
 
 pub mod artifact;
 pub mod context;
+pub mod evidence;
+pub mod model;
+pub mod peer;
+pub mod surface;
 
 pub use error::NeighbourError;

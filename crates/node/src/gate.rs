@@ -14,7 +14,7 @@ use std::{
 };
 
 use edgeplane_policy::{
-    AgentLayers, Class, Decision, Decisions, Explanation, Permit, Refusal, Request, Rules, Subject,
+    AgentLayers, Class, Decision, Explanation, Permit, PolicyEngine, Refusal, Request, Rules, Subject,
     SubjectKind,
 };
 use edgeplane_types::{
@@ -74,7 +74,7 @@ pub(crate) struct Granted {
 #[derive(Debug)]
 pub(crate) struct Gate {
     in_force: RwLock<Arc<InForce>>,
-    decisions: Mutex<Decisions>,
+    engine: Arc<dyn PolicyEngine>,
     rates: Mutex<rates::Rates>,
     refusals: Mutex<refusals::Refusals>,
     /// The folder with those of the organisation and of the node.
@@ -129,8 +129,7 @@ impl Gate {
             sender: sender.as_ref().and_then(|sender| sender.rules.as_deref()),
         };
         let in_force = self.in_force();
-        let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
-        decisions.decide(&in_force.rules, &request, layers)
+        self.engine.decide(&in_force.rules, &request, layers)
     }
 
     /// A refusal comes with the time after which the rate lets one pass again.
@@ -192,7 +191,7 @@ impl Gate {
             target: target.rules.as_deref(),
             sender: sender.as_ref().and_then(|sender| sender.rules.as_deref()),
         };
-        rules.explain(&request, layers)
+        self.engine.explain(rules, &request, layers)
     }
 }
 

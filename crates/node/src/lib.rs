@@ -44,7 +44,7 @@ mod work;
 mod workspaces;
 
 pub use identity::IdentityError;
-pub use neighbours::Neighbours;
+pub use neighbours::{GivenHost, Host, Neighbours};
 pub use observer::{Observer, Seen, ServedRequest};
 pub use server::{Presented, verify_offline};
 pub use start::{Config, Edge, Node, StartError};

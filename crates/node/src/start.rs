@@ -33,8 +33,7 @@ use crate::{
     identity::{self, IdentityError},
     keys::Keys,
     left_behind,
-    neighbours::{Neighbours, artifacts},
-    observer::Observer,
+    neighbours::{Neighbours, artifacts, surfaces},
     overrides,
     overrides::Overrides,
     projections::Projections,
@@ -62,14 +61,8 @@ pub struct Config {
     /// The command line's program, which agents' programs start for EdgePlane's own tools. Where it is not there, they
     /// have none.
     pub cli: PathBuf,
-    /// The name of a node that has none yet.
-    pub name: Option<NodeName>,
-    /// The daemon's environment, from which agents get what their manifests ask for.
-    pub environment: HashMap<String, String>,
     /// Whether agents live in cgroups where the machine allows it.
     pub cgroups: bool,
-    /// Who counts and exports what the node does, if somebody does.
-    pub observer: Option<Arc<dyn Observer>>,
     /// The identity providers whose tokens count.
     pub issuers: Issuers,
     /// Whom the node uses for what it does not own.
@@ -157,7 +150,9 @@ impl Node {
     /// If anything that it stands on is not there; nothing is left behind then.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         let own_group = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let inside = config.environment.contains_key("EDGEPLANE_AGENT_ID");
+        let host = Arc::clone(&config.neighbours.host);
+        let environment = host.environment();
+        let inside = environment.contains_key("EDGEPLANE_AGENT_ID");
         if inside || crate::shared::group_in_path(&own_group).is_some() {
             return Err(StartError::InsideAgent);
         }
@@ -173,13 +168,13 @@ impl Node {
         let lock = DirLock::acquire(&config.dirs.state)?;
         let mint = Mint::system();
         let identity =
-            identity::establish(&config.dirs.state, &mint, || config.name.clone().unwrap_or_else(host_name))?;
+            identity::establish(&config.dirs.state, &mint, || host.name().unwrap_or_else(host_name))?;
         let (store, opening) = Store::open(&config.dirs.state.join("record"), &Options::STANDARD)?;
         tracing::info!(events = opening.head_pos, verified = opening.verified_events, "record is open");
         if let Some(damage) = &opening.damaged {
             tracing::error!(%damage, "the record is damaged and read-only");
         }
-        let shared = Arc::new(share(&config, identity, Record::new(store, mint))?);
+        let shared = Arc::new(share(&config, environment, identity, Record::new(store, mint))?);
         let node = Self { shared, _lock: lock };
         let stream = StreamName::Node(node.shared.identity.id);
         let was_full = storage::was_full(&node.shared.record.store().reader(), &stream, &opening.held);
@@ -203,6 +198,7 @@ impl Node {
         node.shared.tasks.spawn(crate::subagents::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::capabilities::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(artifacts::take_up(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(surfaces::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -327,7 +323,12 @@ impl Node {
     }
 }
 
-fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shared, StartError> {
+fn share(
+    config: &Config,
+    environment: HashMap<String, String>,
+    identity: NodeIdentity,
+    record: Record,
+) -> Result<Shared, StartError> {
     let hierarchies = Hierarchies::detect(&Sources::live());
     let group = group_name(&identity);
     let groups = match config.cgroups.then(|| NodeGroup::create(&hierarchies, &group)) {
@@ -343,7 +344,7 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
     let (started_at, state) = (record.now(), &config.dirs.state);
     Ok(Shared {
         started_at,
-        gate: Gate::open(state.join("policy"), started_at),
+        gate: Gate::open(state.join("policy"), started_at, Arc::clone(&config.neighbours.policy)),
         keys: Keys::new(state, identity.id),
         issuers: config.issuers.clone(),
         adapters: Adapters::new(state),
@@ -359,13 +360,13 @@ fn share(config: &Config, identity: NodeIdentity, record: Record) -> Result<Shar
         overrides: Overrides::default(),
         resources: Resources::default(),
         capabilities: crate::capabilities::Capabilities::default(),
-        observer: config.observer.clone(),
+        observer: config.neighbours.host.observer(),
         registry: RwLock::new(Registry::default()),
         projections: Arc::new(Projections::new(state)),
         standings: tokio::sync::watch::Sender::new(0),
         identity,
         dirs: config.dirs.clone(),
-        environment: config.environment.clone(),
+        environment,
         runner: config.shim.with_file_name("edgeplane-exec"),
         record,
         can_freeze: groups.is_some(),

@@ -20,6 +20,7 @@ mod layer;
 
 pub mod cache;
 pub mod decide;
+pub mod engine;
 pub mod explain;
 pub mod standard;
 
@@ -28,6 +29,7 @@ pub use compile::{
     DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX, NESTING_MAX, PROBLEMS_MAX, RULES_MAX, RuleFile, compile,
 };
 pub use decide::{AgentLayers, Deciding, Decision, NO_PERMIT, Permit, RULE_ERROR, Refusal, Rules};
+pub use engine::{Cedar, CountingEngine, PolicyEngine};
 pub use explain::{Explanation, LayerExplanation, MatchedRule, Owner, RuleFailure};
 pub use layer::{Effect, LayerRules, Rule};
 pub use limit::{Limit, Rate};

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use edgeplane_connector::{Address, Connector, Grantor, Limits, Oauth, Program, Target};
+use edgeplane_connector::{Address, Grantor, Limits, Oauth, Program, Target, ToolServer};
 use edgeplane_manifest::{
     ConnectorCredentials, ConnectorOauth, ConnectorProgram, ConnectorSpec, ConnectorText, ConnectorTransport,
     SecretSource,
@@ -31,7 +31,7 @@ const SECRET_BYTES_MAX: u64 = 64 << 10;
 pub(crate) struct Declared {
     pub(crate) name: AgentName,
     pub(crate) spec: Arc<ConnectorSpec>,
-    pub(crate) connector: Arc<Connector>,
+    pub(crate) connector: Arc<dyn ToolServer>,
 }
 
 /// The servers that are spoken to, by name.
@@ -96,7 +96,7 @@ pub(super) fn declared(shared: &Arc<Shared>, name: &str) -> Result<Declared, Rpc
     let spec = Arc::new(spec);
     let (of_target, of_shared) = (Arc::clone(&spec), Surroundings::of(shared, name));
     let targeting = Arc::new(move || of_shared.target(&of_target));
-    let connector = Arc::new(Connector::new(targeting, Limits::standard()));
+    let connector = shared.neighbours.servers.make(name, targeting, Limits::standard());
     let declared = Declared { name: parsed, spec, connector };
     let entry = Entry { digest, declared: declared.clone() };
     if let Some(old) = live.insert(name.to_owned(), entry) {

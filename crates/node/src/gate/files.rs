@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use edgeplane_policy::{Decisions, LayerRules, RuleFile, Rules, compile, default_rules};
+use edgeplane_policy::{LayerRules, PolicyEngine, RuleFile, Rules, compile, default_rules};
 use edgeplane_types::{Fact, PolicyLayer, StreamName, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ type Look = Vec<(PathBuf, u64, u64, i64, i64)>;
 
 impl Gate {
     /// Reads the rules; what is wrong with the files does not keep the node from starting.
-    pub(crate) fn open(dir: PathBuf, now: Timestamp) -> Self {
+    pub(crate) fn open(dir: PathBuf, now: Timestamp, engine: Arc<dyn PolicyEngine>) -> Self {
         let (rules, rejected) = match Texts::read(&dir).and_then(|texts| Ok((texts.compile()?, texts))) {
             Ok((rules, texts)) => {
                 keep(&dir, &texts);
@@ -84,7 +84,7 @@ impl Gate {
         };
         Self {
             in_force: RwLock::new(Arc::new(InForce { rules, since: now, rejected })),
-            decisions: Mutex::new(Decisions::new()),
+            engine,
             rates: Mutex::new(Rates::default()),
             refusals: Mutex::new(Refusals::default()),
             dir,

@@ -1,9 +1,9 @@
 //! Evidence: packs, cases for replays, gaps.
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base64::Engine as _;
-use edgeplane_os::{atomic::write_atomic, dirs::create_private_dir};
+use edgeplane_neighbour::NeighbourError;
 use edgeplane_proof::digest;
 use edgeplane_store::AgentFilter;
 use edgeplane_types::{ErrorName, EventId, Phase, StreamName};
@@ -18,7 +18,8 @@ use edgeplane_wire::{
 use super::{Session, terminals::agent_id};
 use crate::{
     evidence::{self, Sources, gaps, holds, replay},
-    record::chain,
+    neighbours,
+    workspaces::blocking,
 };
 
 /// Bytes of a pack that comes with the answer; a larger one is written on the node.
@@ -71,15 +72,23 @@ pub(in crate::server) async fn export(session: &Session, params: PackParams) -> 
     };
     let total: usize = built.files.iter().map(|(_, bytes)| bytes.len()).sum();
     if write || total > INLINE_BYTES_MAX {
-        let dir = shared.dirs.state.join(holds::FOLDER).join(&result.pack_id);
-        let (own, pack_id, files) = (shared.clone(), result.pack_id.clone(), built.files);
-        let written = tokio::task::spawn_blocking(move || {
-            holds::hold(&own, &pack_id, &built.checkpoints)?;
-            written(&dir, &files).map_err(|what| RpcError::new(ErrorName::StorageFull, what))
-        });
-        let dir =
-            written.await.map_err(|_cut| RpcError::new(ErrorName::Internal, "the writing was cut off"))??;
-        result.path = Some(dir.to_string_lossy().into_owned());
+        let (backend, pack, files) =
+            (Arc::clone(&shared.neighbours.evidence), result.pack_id.clone(), built.files);
+        // Its manifest comes last but for the signature: what has none is no pack.
+        let own = shared.clone();
+        let kept = blocking(move || {
+            holds::hold(&own, &pack, &built.checkpoints)?;
+            Ok::<_, RpcError>(backend.keep(&pack, &files))
+        })
+        .await??;
+        let refused = |error: &NeighbourError| match neighbours::failed(error) {
+            // As it always was: whatever keeps it from being written, there is no room for it.
+            error if error.name() == ErrorName::UpstreamFailed => {
+                RpcError::new(ErrorName::StorageFull, error.message)
+            }
+            error => error,
+        };
+        result.path = Some(kept.map_err(|error| refused(&error))?);
     } else {
         let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
         let files = built.files.into_iter().map(|(path, bytes)| PackFile { path, data: encode(&bytes) });
@@ -87,23 +96,6 @@ pub(in crate::server) async fn export(session: &Session, params: PackParams) -> 
     }
     edgeplane_os::memory::give_back();
     Ok(result)
-}
-
-/// Writes a pack, its manifest last but for the signature: what has none is no pack.
-fn written(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<PathBuf, String> {
-    let uid = edgeplane_os::proc::own_uid();
-    let above = dir.parent().unwrap_or(dir);
-    for folder in [above, dir, &dir.join("events"), &dir.join("bodies")] {
-        create_private_dir(folder, uid).map_err(|error| chain(&error))?;
-    }
-    for (path, bytes) in files {
-        write_atomic(&dir.join(path), bytes, 0o600).map_err(|error| {
-            // What is half a pack is none.
-            drop(std::fs::remove_dir_all(dir));
-            chain(&error)
-        })?;
-    }
-    Ok(dir.to_owned())
 }
 
 pub(in crate::server) async fn replay_case(

@@ -2,8 +2,11 @@
 //!
 //! The node calls no model. Nothing here is decided; what nobody said is named as such.
 
+use std::sync::Arc;
+
 use edgeplane_driver::render::clean;
 use edgeplane_manifest::Driver;
+use edgeplane_neighbour::model::Model;
 use edgeplane_store::StoredBody;
 use edgeplane_types::{Activity, ErrorName};
 use edgeplane_wire::{
@@ -20,7 +23,11 @@ use edgeplane_wire::{
 use serde_json::Value;
 
 use super::{Session, agent, agent_itself, check_owner, streams};
-use crate::agent::{AgentHandle, Command};
+use crate::{
+    agent::{AgentHandle, Command},
+    neighbours,
+    workspaces::blocking,
+};
 
 /// Most models that are shown of one program.
 const MODELS_MAX: usize = 256;
@@ -112,8 +119,15 @@ async fn said_by(session: &Session, handle: &AgentHandle) -> Result<Said, RpcErr
     let listed = offered.get("availableModels").and_then(Value::as_array).into_iter().flatten();
     let listed =
         listed.take(MODELS_MAX).filter_map(|model| Some((text(model, "modelId")?, text(model, "name"))));
-    let mut models: Vec<ModelView> =
-        listed.map(|(model, title)| view(model, title, ModelSource::Session)).collect();
+    let reported: Vec<Model> = listed.map(|(id, title)| Model { id, title }).collect();
+    let (provider, name) = (Arc::clone(&session.shared.neighbours.models), handle.name.to_string());
+    let known = blocking(move || provider.models(&name, reported)).await?;
+    let known = known.map_err(|error| neighbours::failed(&error))?;
+    let mut models: Vec<ModelView> = known
+        .into_iter()
+        .take(MODELS_MAX)
+        .map(|model| view(shown(&model.id), model.title.as_deref().map(shown), ModelSource::Session))
+        .collect();
     if let Some(model) = &current
         && !models.iter().any(|known| known.model == *model)
     {

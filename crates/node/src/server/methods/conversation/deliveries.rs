@@ -26,8 +26,10 @@ use crate::{
     admission::{self, Saying},
     agent::{Command, Deciding, message_of},
     caller::{AGENT_AUTHORITY_MAX, Caller, CallingAgent, Living as _},
+    neighbours,
     record::{Origin, Record, chain},
     shared::Shared,
+    workspaces::blocking,
 };
 
 /// Longest output that is a message's text; a longer one is referred to.
@@ -56,7 +58,9 @@ pub(in crate::server) async fn create(
         return Err(RpcError::new(ErrorName::NotFound, format!("no output {}", params.output_id)));
     };
     let destination = match &params.destination {
-        DestinationParam::Agent { agent: name } => Destination::Agent { agent_id: agent(session, name)?.id },
+        DestinationParam::Agent { agent: name } => {
+            Destination::Agent { agent_id: receiver(session, name).await? }
+        }
         DestinationParam::Caller {} => Destination::Principal {
             principal: session.caller.principal.clone(),
             proof: session.caller.proof,
@@ -90,6 +94,21 @@ pub(in crate::server) async fn create(
     session.shared.failpoint("delivery.created");
     hand_over(&session.shared, &row(session, delivery_id)?, Some(session.caller.actor())).await?;
     shown(session, row(session, delivery_id)?)
+}
+
+/// The agent that is to have it. Of one elsewhere it is said whether there is one: nothing is carried there yet.
+async fn receiver(session: &Session, name: &str) -> Result<AgentId, RpcError> {
+    let found = agent(session, name).map(|handle| handle.id);
+    if found.is_ok() || !name.contains('@') {
+        return found;
+    }
+    let (peers, address) = (Arc::clone(&session.shared.neighbours.peers), name.to_owned());
+    let known = blocking(move || peers.knows(&address)).await?;
+    if known.map_err(|error| neighbours::failed(&error))? {
+        let what = format!("`{}` is at another node, and no link leads there", admission::shown_name(name));
+        return Err(RpcError::new(ErrorName::Unavailable, what));
+    }
+    found
 }
 
 fn row(session: &Session, id: DeliveryId) -> Result<DeliveryRow, RpcError> {
