@@ -2215,15 +2215,69 @@ export class CapabilityPermission extends Group {
   }
 }
 
+/** `capability/automation.*` */
+export class CapabilityAutomation extends Group {
+  /**
+   * Lists automations with what they did.
+   *
+   * `capability/automation.list`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * none.
+   */
+  list(params: t.Empty = {}, options?: Options): Promise<t.AutomationsResult> {
+    return this.call("capability/automation.list", params, "safe", options);
+  }
+
+  /**
+   * Shows an automation and the times that it fired, newest first.
+   *
+   * `capability/automation.get`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  get(params: t.AutomationParams, options?: Options): Promise<t.AutomationView> {
+    return this.call("capability/automation.get", params, "safe", options);
+  }
+
+  /**
+   * Has an automation fire, also one that is not enabled.
+   *
+   * `capability/automation.fire`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, too_large, backpressure, storage_full.
+   */
+  fire(params: t.FireAutomationParams, options?: Options): Promise<t.FiringView> {
+    return this.call("capability/automation.fire", params, "again", options);
+  }
+}
+
+/** `capability/webhook.*` */
+export class CapabilityWebhook extends Group {
+  /**
+   * Hands over what came to `/v1/hooks/NAME`; its signature says whether it counts, not who brings it.
+   *
+   * `capability/webhook.deliver`: writes; a token needs: nothing;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * invalid_params, too_large, backpressure, idempotency_mismatch, storage_full.
+   */
+  deliver(params: t.DeliverWebhookParams, options?: Options): Promise<t.DeliverWebhookResult> {
+    return this.call("capability/webhook.deliver", params, "same", options);
+  }
+}
+
 /** `capability/*` */
 export class Capability extends Group {
   readonly invocation: CapabilityInvocation;
   readonly permission: CapabilityPermission;
+  readonly automation: CapabilityAutomation;
+  readonly webhook: CapabilityWebhook;
 
   constructor(caller: Caller) {
     super(caller);
     this.invocation = new CapabilityInvocation(caller);
     this.permission = new CapabilityPermission(caller);
+    this.automation = new CapabilityAutomation(caller);
+    this.webhook = new CapabilityWebhook(caller);
   }
 
   /**

@@ -858,6 +858,95 @@ export interface AuthorityView {
   decidedBy: string;
 }
 
+/** What had an automation fire. */
+export type AutomationCause = AutomationCauseEvent | AutomationCauseSchedule | AutomationCauseWebhook | AutomationCauseHand;
+
+/** An event of the record. */
+export interface AutomationCauseEvent {
+  kind: "event";
+  /** Its id. */
+  event_id: EventId;
+  /** Its position in the record. */
+  pos: number;
+  /** What it is called. */
+  event_type: string;
+}
+
+/** It came due. */
+export interface AutomationCauseSchedule {
+  kind: "schedule";
+  /** When it was due. */
+  due_at: Timestamp;
+  /** Why it ran. */
+  cause: RunCause;
+}
+
+/** Something was delivered to it over HTTP. */
+export interface AutomationCauseWebhook {
+  kind: "webhook";
+  /** What its sender calls the delivery. */
+  delivery: string;
+  /** SHA-256 of what was delivered, in the body store. */
+  body_digest: string;
+  /** Its size in bytes. */
+  body_bytes: number;
+  /** Whether it is JSON; else it is text. */
+  is_json: boolean;
+}
+
+/** Somebody had it fire by hand. */
+export interface AutomationCauseHand {
+  kind: "hand";
+  /** SHA-256 of what they gave in place of an event, in the body store. */
+  given_digest?: string | null;
+  /** Its size in bytes. */
+  given_bytes?: number;
+}
+
+/** Names an automation. */
+export interface AutomationParams {
+  /** Its name. */
+  name: AgentName;
+  /** How many of its firings to show, at most 200; the newest. */
+  firings?: number;
+}
+
+/** An automation and what it did. */
+export interface AutomationView {
+  /** Its name. */
+  name: AgentName;
+  /** Its version, as a resource. */
+  version: number;
+  /** Whether it fires. */
+  enabled: boolean;
+  /** What has it fire: `event`, `schedule` or `webhook`. */
+  on: string;
+  /** When, in its own words. */
+  when: string;
+  /** What it does, in a few words. */
+  does: string;
+  /** As whom it acts: whoever declared it. */
+  acts_as: SafeLabel;
+  /** How often it fired. */
+  fired: number;
+  /** How many of its firings ended otherwise than well. */
+  failed: number;
+  /** How often it did not fire. */
+  skipped: number;
+  /** How many of its firings are not over. */
+  waiting: number;
+  /** When it is due next, if it fires by the clock. */
+  due_at?: Timestamp | null;
+  /** Its newest firings, newest first. */
+  firings?: Array<FiringView>;
+}
+
+/** Automations. */
+export interface AutomationsResult {
+  /** Those that there are and may be seen, by name. */
+  items: Array<AutomationView>;
+}
+
 /** Waits for an invocation. */
 export interface AwaitInvocationParams {
   /** Which. */
@@ -1871,6 +1960,30 @@ export interface DeleteResourceParams {
   reason?: string | null;
 }
 
+/** Hands over a delivery, as it came over HTTP. */
+export interface DeliverWebhookParams {
+  /** The automation that it is for. */
+  name: string;
+  /** What its sender calls it: the key against taking it twice. */
+  id: string;
+  /** When it was signed, in seconds since 1970. */
+  timestamp: string;
+  /** Its signatures, parted by spaces: `v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`. */
+  signatures: string;
+  /** Whether it is JSON; else it is text. */
+  is_json: boolean;
+  /** What was delivered, in base64: at most 256 KiB. */
+  body: string;
+}
+
+/** What became of a delivery. */
+export interface DeliverWebhookResult {
+  /** The firing. */
+  firing_id: FiringId;
+  /** Whether it was delivered before. */
+  replayed: boolean;
+}
+
 /** Hands an output over. */
 export interface DeliveryCreateParams {
   /** What to hand over. */
@@ -2670,6 +2783,57 @@ export interface FileWriteParams {
   lock?: number | null;
   /** The number of the binding under which it is done. */
   binding_epoch?: number | null;
+}
+
+/** Has an automation fire by hand. */
+export interface FireAutomationParams {
+  /** Its name. */
+  name: AgentName;
+  /** What is found below `event` in its placeholders; whole numbers only. It weighs as little as the words of others. */
+  event?: Json;
+}
+
+export type FiringId = string;
+
+/** Where a firing is. */
+export type FiringState =
+  /** It is to be acted on, or is acted on. */
+  | "open"
+  /** What it was to do is done. */
+  | "succeeded"
+  /** What it was to do was refused or failed. */
+  | "failed"
+  /** Its automation was withdrawn before anything was done. */
+  | "withdrawn"
+  /** Whether anything was done cannot be known. */
+  | "outcome_unknown";
+
+/** One time that an automation fired. */
+export interface FiringView {
+  /** Its id. */
+  firing_id: FiringId;
+  /** Which automation. */
+  automation: AgentName;
+  /** Which version of it. */
+  version: number;
+  /** Why. */
+  cause: AutomationCause;
+  /** How many automations caused each other before it. */
+  hops: number;
+  /** When. */
+  at: Timestamp;
+  /** Where it is. */
+  state: FiringState;
+  /** When it was over. */
+  ended_at?: Timestamp | null;
+  /** The name of the failure. */
+  error?: ErrorName | null;
+  /** Why it failed, for people. */
+  reason?: string | null;
+  /** The task or job that it makes, if it makes one. */
+  task_id?: TaskId | null;
+  /** The trace of what it does. */
+  trace_id?: TraceId | null;
 }
 
 /** What there is in a folder. */
@@ -5082,7 +5246,9 @@ export type ResourceKind =
   /** A reusable part of what agents are given. */
   | "profile"
   /** A server whose tools agents may use. */
-  | "connector";
+  | "connector"
+  /** What is done by itself when something happens. */
+  | "automation";
 
 /** `edgeplane://KIND/NAME`, of a schedule `edgeplane://schedule/AGENT/NAME` */
 export type ResourceUri = string;

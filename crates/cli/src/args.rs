@@ -123,6 +123,7 @@ pub(crate) enum Command {
     Process(command::process::ProcessArgs),
     Resource(command::resource::ResourceArgs),
     Capability(command::capability::CapabilityArgs),
+    Automation(command::automation::AutomationArgs),
     Inference(command::inference::InferenceArgs),
     Projection(command::projection::ProjectionArgs),
     Adapter(command::adapter::AdapterArgs),

@@ -10,6 +10,7 @@ pub(crate) mod artifact;
 pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
+pub(crate) mod automation;
 pub(crate) mod capability;
 pub(crate) mod checkpoint;
 pub(crate) mod completion;
@@ -122,6 +123,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Publish(args) => spread::publish(*args, context),
         Command::Broadcast(args) => spread::broadcast(*args, context),
         Command::Capability(args) => capability::run(&args, context),
+        Command::Automation(args) => automation::run(args, context),
         Command::Inference(args) => inference::run(&args, context),
         Command::Inbox(args) => inbox::run(&args, context),
         Command::Message(args) => message::run(*args, context),

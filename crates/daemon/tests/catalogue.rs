@@ -8,6 +8,8 @@
 
 #[path = "catalogue/artifacts.rs"]
 mod artifacts;
+#[path = "catalogue/automations.rs"]
+mod automations;
 #[path = "catalogue/barriers.rs"]
 mod barriers;
 #[path = "catalogue/bindings.rs"]
@@ -329,6 +331,7 @@ fn all() -> Vec<Case> {
         subagents::cases(),
         resources::cases(),
         capabilities::cases(),
+        automations::cases(),
         workspaces::cases(),
         files::cases(),
         locks::cases(),
@@ -435,6 +438,12 @@ fn artifacts_do_what_their_rows_say() {
 #[test]
 fn contexts_do_what_their_rows_say() {
     check_all(&contexts::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn automations_do_what_their_rows_say() {
+    check_all(&automations::cases());
 }
 
 /// Proves CALL-060.

@@ -6,6 +6,7 @@ pub(crate) mod answer;
 mod body;
 mod context;
 mod feed;
+mod hook;
 mod json;
 mod pool;
 mod query;
@@ -105,6 +106,8 @@ pub(crate) fn router(protocol: Protocol, tasks: TaskTracker) -> Router {
         .layer(RequestDecompressionLayer::new())
         // Nothing below is compressed: what it says must arrive as soon as it is said.
         .route("/v1/stream", get(feed::stream))
+        // What is signed is the bytes as they came.
+        .route("/v1/hooks/{name}", post(hook::deliver))
         .route("/v1/ws", get(socket::open))
         .route("/healthz", get(health))
         .with_state(served)

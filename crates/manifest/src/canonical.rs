@@ -6,7 +6,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{ConnectorManifest, ConnectorSpec, Manifest, ScheduleBody, ScheduleManifest, words::Digest};
+use crate::{
+    AutomationManifest, AutomationSpec, ConnectorManifest, ConnectorSpec, Manifest, ScheduleBody,
+    ScheduleManifest, words::Digest,
+};
 
 macro_rules! canonical {
     ($($name:ident, $noun:literal;)+) => {$(
@@ -41,6 +44,8 @@ canonical! {
     ScheduleBody, "body of a schedule";
     ConnectorManifest, "connector";
     ConnectorSpec, "specification of a connector";
+    AutomationManifest, "automation";
+    AutomationSpec, "specification of an automation";
 }
 
 fn json_of(value: &impl Serialize) -> Value {

@@ -3,6 +3,7 @@
 //! The doc comments of this module are the reference: they become the descriptions in the JSON Schema. What a key
 //! does to a running agent is the node's business; what may stand in it is decided here.
 
+mod automation;
 mod connector;
 mod exec;
 mod install;
@@ -19,6 +20,11 @@ use edgeplane_types::{AgentName, Risk, SafeLabel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use automation::{
+    AUTOMATION_ACTS_A_MINUTE, AutomationAct, AutomationEvent, AutomationKind, AutomationManifest,
+    AutomationMetadata, AutomationMethod, AutomationParams, AutomationSchedule, AutomationSpec,
+    AutomationTask, AutomationTrigger, AutomationWebhook,
+};
 pub use connector::{
     CONNECTOR_TIMEOUT_MS, CallHook, CallHookFailure, CallHookRun, CallHooks, ConnectorAddress,
     ConnectorCredentials, ConnectorDefault, ConnectorKind, ConnectorManifest, ConnectorMetadata,
@@ -47,7 +53,7 @@ pub use record::{
 };
 pub use schedule::{
     CATCH_UP_MAX, CatchUp, Due, InlineSchedule, Overlap, ScheduleBody, ScheduleKind, ScheduleManifest,
-    ScheduleMetadata, ScheduleSpec,
+    ScheduleMetadata, ScheduleSpec, Timing,
 };
 
 pub use workspace::{CHECKPOINTS_KEPT, OnNotKept, WorkspaceKeeping};

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    ConnectorManifest, Manifest, ScheduleManifest, documents,
+    AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest, documents,
     problem::{Finding, Place, Problem},
     relations,
     set::{self, Declared, Read},
@@ -50,6 +50,8 @@ pub struct Set {
     pub schedules: Vec<Sourced<ScheduleManifest>>,
     /// The connectors, in the same order.
     pub connectors: Vec<Sourced<ConnectorManifest>>,
+    /// The automations, in the same order.
+    pub automations: Vec<Sourced<AutomationManifest>>,
 }
 
 /// Reads the agents of one file. Its schedules are checked too, and left aside.
@@ -87,7 +89,8 @@ pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Set, Vec<Problem>> {
         problems.sort_by_cached_key(|problem| (order(problem), problem.line, problem.column));
         return Err(problems);
     }
-    let mut set = Set { agents: Vec::new(), schedules: Vec::new(), connectors: Vec::new() };
+    let mut set =
+        Set { agents: Vec::new(), schedules: Vec::new(), connectors: Vec::new(), automations: Vec::new() };
     for Read { file, node, declared } in read {
         let (file, line) = (file.to_owned(), node.place.line);
         match declared {
@@ -97,6 +100,9 @@ pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Set, Vec<Problem>> {
             }
             Some(Declared::Connector(manifest)) => {
                 set.connectors.push(Sourced { file, line, manifest: *manifest });
+            }
+            Some(Declared::Automation(manifest)) => {
+                set.automations.push(Sourced { file, line, manifest: *manifest });
             }
             None => {}
         }
@@ -154,6 +160,11 @@ fn read_node(node: &Node) -> Result<Declared, Vec<Finding>> {
             let findings = relations::connector::check(&manifest, node);
             (Declared::Connector(Box::new(manifest)), findings)
         }
+        "Automation" => {
+            let manifest: AutomationManifest = typed(value, node)?;
+            let findings = relations::automation::check(&manifest, node);
+            (Declared::Automation(Box::new(manifest)), findings)
+        }
         _ => {
             let manifest: Manifest = typed(value, node)?;
             let findings = relations::check(&manifest, node);
@@ -184,7 +195,7 @@ impl Manifest {
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Agent", |declared| match declared {
             Declared::Agent(manifest) => Some(*manifest),
-            Declared::Schedule(_) | Declared::Connector(_) => None,
+            Declared::Schedule(_) | Declared::Connector(_) | Declared::Automation(_) => None,
         })
     }
 }
@@ -197,7 +208,7 @@ impl ScheduleManifest {
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Schedule", |declared| match declared {
-            Declared::Agent(_) | Declared::Connector(_) => None,
+            Declared::Agent(_) | Declared::Connector(_) | Declared::Automation(_) => None,
             Declared::Schedule(manifest) => Some(*manifest),
         })
     }
@@ -211,8 +222,22 @@ impl ConnectorManifest {
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Connector", |declared| match declared {
-            Declared::Agent(_) | Declared::Schedule(_) => None,
+            Declared::Agent(_) | Declared::Schedule(_) | Declared::Automation(_) => None,
             Declared::Connector(manifest) => Some(*manifest),
+        })
+    }
+}
+
+impl AutomationManifest {
+    /// Reads an automation from JSON, such as its canonical form, by the same rules as from text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong. The problems have fields but no lines.
+    pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
+        from_json(value, "Automation", |declared| match declared {
+            Declared::Agent(_) | Declared::Schedule(_) | Declared::Connector(_) => None,
+            Declared::Automation(manifest) => Some(*manifest),
         })
     }
 }

@@ -4,8 +4,9 @@
 //! artifact relative to the folder it is unpacked to. Nothing here looks at a disk: paths are joined, not followed.
 
 use crate::{
-    CallHookRun, ConnectorCredentials, ConnectorManifest, ConnectorSpec, ConnectorText, ConnectorTransport,
-    Deployment, FetchSource, Manifest, PrepareStep, SecretSource, Spec,
+    AutomationManifest, AutomationTrigger, CallHookRun, ConnectorCredentials, ConnectorManifest,
+    ConnectorSpec, ConnectorText, ConnectorTransport, Deployment, FetchSource, Manifest, PrepareStep,
+    SecretSource, Spec,
     words::{FilePath, WordError},
 };
 
@@ -94,6 +95,24 @@ impl ConnectorManifest {
         }
         for program in connector_programs(&mut manifest.spec) {
             *program = join(folder, program)?.to_string();
+        }
+        Ok(manifest)
+    }
+}
+
+impl AutomationManifest {
+    /// The automation with every path made absolute. `folder` is the manifest's, itself absolute.
+    ///
+    /// # Errors
+    ///
+    /// A joined path that is no longer a path by the rule, for example too long.
+    pub fn resolved_from(&self, folder: &FilePath) -> Result<Self, WordError> {
+        let mut manifest = self.clone();
+        if let AutomationTrigger::Webhook(hook) = &mut manifest.spec.on
+            && let SecretSource::File(path) = &mut hook.secret_ref
+            && !path.as_str().starts_with('/')
+        {
+            *path = join(folder, path.as_str())?;
         }
         Ok(manifest)
     }

@@ -1,5 +1,6 @@
 //! Rules that relate several fields of one manifest. They run once every field by itself is right.
 
+pub(crate) mod automation;
 pub(crate) mod connector;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +9,7 @@ use edgeplane_types::{AgentName, SafeLabel, is_nodes_own};
 
 use crate::{
     Deployment, Driver, DurationMs, EnvValue, ExecOutput, Manifest, OneShot, PrepareStep, PromptBy,
-    ScheduleBody, ScheduleManifest, Spec, StateKind, ZoneName, is_env_passed,
+    ScheduleManifest, Spec, StateKind, Timing, ZoneName, is_env_passed,
     problem::{Finding, Place, Step, excerpt, field, quoted},
     tree::{Node, Tree},
     words::EnvName,
@@ -35,7 +36,7 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
     for (index, schedule) in spec.schedules.iter().enumerate() {
         let path = ["spec".into(), "schedules".into(), index.into(), "name".into()];
         own_name(&schedule.name, &path, &mut findings);
-        timing(&schedule.body, &["spec".into(), "schedules".into(), index.into()], &mut findings);
+        timing(&schedule.body.timing, &["spec".into(), "schedules".into(), index.into()], &mut findings);
     }
     if spec.depends_on.contains(&manifest.metadata.name) {
         let index = spec.depends_on.iter().position(|name| *name == manifest.metadata.name).unwrap_or(0);
@@ -50,7 +51,7 @@ pub(crate) fn check(manifest: &Manifest, node: &Node) -> Vec<Finding> {
 pub(crate) fn check_schedule(manifest: &ScheduleManifest, node: &Node) -> Vec<Finding> {
     let mut findings = Findings { node, all: Vec::new() };
     own_name(&manifest.metadata.name, &["metadata".into(), "name".into()], &mut findings);
-    timing(&manifest.spec.body, &["spec".into()], &mut findings);
+    timing(&manifest.spec.body.timing, &["spec".into()], &mut findings);
     findings.all
 }
 
@@ -373,7 +374,7 @@ fn one_shot(spec: &Spec, findings: &mut Findings<'_>) {
     }
 }
 
-fn timing(schedule: &ScheduleBody, at: &[Step], findings: &mut Findings<'_>) {
+fn timing(schedule: &Timing, at: &[Step], findings: &mut Findings<'_>) {
     let path = |key: &str| at.iter().cloned().chain([Step::from(key)]).collect::<Vec<_>>();
     let ways = [
         ("cron", schedule.cron.is_some()),

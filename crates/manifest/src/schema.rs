@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{ConnectorManifest, Manifest, ScheduleManifest};
+use crate::{AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest};
 
 /// Address of the schema. It names the schema and need not be reachable.
 pub const SCHEMA_ID: &str = "https://edgeplane.dev/schemas/v1alpha1/manifest.schema.json";
 
-/// What a document declares: an agent, a schedule for one, or a connector.
+/// What a document declares: an agent, a schedule for one, a connector, or an automation.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used: the kind of a document decides how it is read")]
@@ -18,6 +18,7 @@ enum Document {
     Agent(Box<Manifest>),
     Schedule(Box<ScheduleManifest>),
     Connector(Box<ConnectorManifest>),
+    Automation(Box<AutomationManifest>),
 }
 
 /// The JSON Schema (draft 2020-12) of one document, with its keys in reading order when printed.

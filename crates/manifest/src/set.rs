@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::AgentName;
 
 use crate::{
-    ConnectorManifest, Manifest, ScheduleManifest,
+    AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest,
     problem::{Place, Problem, Step},
     relations::locate,
     tree::{Node, Tree},
@@ -26,6 +26,7 @@ pub(crate) enum Declared {
     Agent(Box<Manifest>),
     Schedule(Box<ScheduleManifest>),
     Connector(Box<ConnectorManifest>),
+    Automation(Box<AutomationManifest>),
 }
 
 /// What occurs once in a set.
@@ -35,12 +36,15 @@ enum Named {
     /// The agent that it is for, and its own name.
     Schedule(AgentName, AgentName),
     Connector(AgentName),
+    Automation(AgentName),
 }
 
 impl Named {
     fn text(&self) -> &AgentName {
         match self {
-            Self::Agent(name) | Self::Schedule(_, name) | Self::Connector(name) => name,
+            Self::Agent(name) | Self::Schedule(_, name) | Self::Connector(name) | Self::Automation(name) => {
+                name
+            }
         }
     }
 
@@ -48,6 +52,7 @@ impl Named {
         match self {
             Self::Agent(_) => "each agent's name once",
             Self::Connector(_) => "each connector's name once",
+            Self::Automation(_) => "each automation's name once",
             Self::Schedule(..) => "each name once among the schedules of an agent",
         }
     }
@@ -64,6 +69,9 @@ impl Read<'_> {
         let spec = self.node.get("spec");
         if self.node.get("kind").and_then(Node::text) == Some("Connector") {
             return vec![(Named::Connector(own), path)];
+        }
+        if self.node.get("kind").and_then(Node::text) == Some("Automation") {
+            return vec![(Named::Automation(own), path)];
         }
         if self.node.get("kind").and_then(Node::text) == Some("Schedule") {
             let agent = parsed(spec.and_then(|spec| spec.get("agent")));

@@ -90,7 +90,7 @@ impl Walk {
 
     /// Whether a text at this place must not be repeated: what is refused may be recorded as such.
     fn is_secret(&self, text: &str) -> bool {
-        let is_connector = self.document.document_kind() == Some("Connector");
+        let is_connector = matches!(self.document.document_kind(), Some("Connector" | "Automation"));
         let under_secret = self.path.iter().rev().any(|step| match step {
             Step::Key(key) => is_secret_key(key),
             Step::Index(_) => false,
@@ -110,6 +110,10 @@ impl Walk {
         }
         if shape.name == "InterfaceSchema" {
             let fits = matches!(node.value, Tree::Map(_) | Tree::Scalar { meaning: Meaning::Bool(_), .. });
+            return if fits { self.free(node) } else { self.refuse(shape, node, None) };
+        }
+        if shape.name == "AutomationParams" {
+            let fits = matches!(node.value, Tree::Map(_));
             return if fits { self.free(node) } else { self.refuse(shape, node, None) };
         }
         match &node.value {

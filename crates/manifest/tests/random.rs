@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use edgeplane_manifest::{
-    ConnectorManifest, Manifest, Problem, ScheduleBody, ScheduleManifest, SourceFile, parse, parse_set,
-    schema,
+    AutomationManifest, ConnectorManifest, Manifest, Problem, ScheduleBody, ScheduleManifest, SourceFile,
+    parse, parse_set, schema,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -227,7 +227,7 @@ fn read_schedule(made: &Value) -> Result<(), Vec<Problem>> {
     let set = parse_set(&[SourceFile { name: "text", text: &text }])?;
     assert_eq!(set.schedules[0].manifest, manifest);
     assert_eq!(ScheduleManifest::from_json(&manifest.canonical_json()).as_ref(), Ok(&manifest));
-    assert!(manifest.spec.body.due().is_some());
+    assert!(manifest.spec.body.timing.due().is_some());
     let body: ScheduleBody = serde_json::from_value(manifest.spec.body.canonical_json()).unwrap();
     assert_eq!(body, manifest.spec.body);
     Ok(())
@@ -240,6 +240,16 @@ fn read_connector(made: &Value) -> Result<(), Vec<Problem>> {
     let set = parse_set(&[SourceFile { name: "text", text: &text }])?;
     assert_eq!(set.connectors[0].manifest, manifest);
     assert_eq!(ConnectorManifest::from_json(&manifest.canonical_json()).as_ref(), Ok(&manifest));
+    Ok(())
+}
+
+/// The same for an automation.
+fn read_automation(made: &Value) -> Result<(), Vec<Problem>> {
+    let manifest = AutomationManifest::from_json(made)?;
+    let text = manifest.canonical_text();
+    let set = parse_set(&[SourceFile { name: "text", text: &text }])?;
+    assert_eq!(set.automations[0].manifest, manifest);
+    assert_eq!(AutomationManifest::from_json(&manifest.canonical_json()).as_ref(), Ok(&manifest));
     Ok(())
 }
 
@@ -274,6 +284,7 @@ proptest! {
         let read = match made["kind"].as_str() {
             Some("Schedule") => read_schedule(&made),
             Some("Connector") => read_connector(&made),
+            Some("Automation") => read_automation(&made),
             _ => read_agent(&made),
         };
         match read {
@@ -286,6 +297,7 @@ proptest! {
                     "as an entry of its own", "one of cron, every, at", "one of command, url", "goes on with its own session", "for each server of tools", "beside `command`", "beside `url`", "beside `every`", "shorter than `every`",
                     "of an agent that remembers", "beside `http`", "an address with `http://`", "{prompt}", "{session}", "beside it", "a JSON pointer",
                     "one of `tokenUrl` and `issuer`", "or `permission_request`", "or `post_tool_failure`", "an address", "a reference to it",
+                    "the name of an event", "one of `agent` and `forLabels`",
                 ];
                 let message = problem.to_string();
                 prop_assert!(related.iter().any(|part| message.contains(part)), "{}", message);

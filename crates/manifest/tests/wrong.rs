@@ -1,6 +1,8 @@
 //! Wrong manifests: each is refused, with the line, the field, what was found and what would be right.
 #![expect(clippy::expect_used, reason = "a test")]
 
+#[path = "wrong/automations.rs"]
+mod automations;
 #[path = "wrong/connectors.rs"]
 mod connectors;
 #[path = "wrong/schedules.rs"]

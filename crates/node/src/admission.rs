@@ -139,9 +139,11 @@ pub(crate) fn admit(
 ) -> Result<Admitted, RpcError> {
     let content = checked_content(&saying)?;
     let channel = saying.channel.unwrap_or_else(|| caller.channel());
-    let led = match &caller.agent {
-        Some(sender) => led_by(shared, sender, &saying)?,
-        None => {
+    let led = match (&caller.automation, &caller.agent) {
+        // What its agent is busy with when it fires has not led to it; what had when it was declared, its weight says.
+        (Some(by), _) => Led { authority: Authority::Trusted, hops: by.hops, causation: None },
+        (None, Some(sender)) => led_by(shared, sender, &saying)?,
+        (None, None) => {
             Led { authority: Authority::Trusted, hops: 0, causation: saying.causation.or(saying.reply_to) }
         }
     };
@@ -250,7 +252,13 @@ fn behalf(shared: &Shared, caller: &Caller, saying: &Saying) -> Result<Vec<OnBeh
         message_id: None,
         proven: false,
     });
-    let mut all: Vec<OnBehalfOf> = users.collect();
+    let declared = caller.automation.iter().filter(|_| caller.agent.is_none()).map(|_| OnBehalfOf {
+        principal: caller.principal.clone(),
+        authority: Authority::Untrusted,
+        message_id: None,
+        proven: false,
+    });
+    let mut all: Vec<OnBehalfOf> = users.chain(declared).collect();
     if all.len().saturating_add(saying.on_behalf_of.len()) > BEHALF_MAX {
         let what = format!("a message speaks on behalf of at most {BEHALF_MAX}");
         return Err(RpcError::new(ErrorName::InvalidParams, what));

@@ -44,6 +44,18 @@ pub(crate) struct Caller {
     pub(crate) bears: Option<Bears>,
     /// For whom it speaks in this request.
     pub(crate) speaks_for: Option<SpeaksFor>,
+    /// The automation by which it acts, if it does not ask itself.
+    pub(crate) automation: Option<ByAutomation>,
+}
+
+/// An automation by which somebody acts who declared it: they do not speak themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ByAutomation {
+    pub(crate) name: AgentName,
+    /// The channel of what it says; that of whoever declared it, if absent.
+    pub(crate) channel: Option<Channel>,
+    /// How many automations caused each other before.
+    pub(crate) hops: u32,
 }
 
 /// A user for whom a service speaks, by its grant to delegate. Who calls is still the service.
@@ -100,6 +112,7 @@ impl Caller {
             scopes: None,
             bears: None,
             speaks_for: None,
+            automation: None,
         }
     }
 
@@ -116,6 +129,7 @@ impl Caller {
             scopes: None,
             bears: None,
             speaks_for: None,
+            automation: None,
         }
     }
 
@@ -132,6 +146,7 @@ impl Caller {
             scopes: None,
             bears: None,
             speaks_for: None,
+            automation: None,
         }
     }
 
@@ -148,6 +163,7 @@ impl Caller {
             scopes: None,
             bears: None,
             speaks_for: None,
+            automation: None,
         }
     }
 
@@ -170,11 +186,19 @@ impl Caller {
     /// Whether it is beyond a doubt who said something as this source. Names alone do not tell senders apart: an agent
     /// and those who speak over its socket have the same, and so may a person and a program with a token.
     pub(crate) fn is_source(&self, source: &Source) -> bool {
-        let known = self.agent.as_ref().map(|agent| agent.id);
-        self.principal == source.principal
-            && known == source.agent_id
-            && is_in_doubt(self.proof) == is_in_doubt(source.proof)
-            && (known.is_some() || self.proof == source.proof)
+        let own = self.source(None);
+        own.principal == source.principal
+            && own.agent_id == source.agent_id
+            && is_in_doubt(own.proof) == is_in_doubt(source.proof)
+            && (own.agent_id.is_some() || own.proof == source.proof)
+    }
+
+    /// As whom its messages are from: of an automation that acts for a person, the automation.
+    pub(crate) fn speaker(&self) -> SafeLabel {
+        match (&self.automation, &self.agent) {
+            (Some(by), None) => SafeLabel::from(&by.name),
+            (Some(_), Some(_)) | (None, _) => self.principal.clone(),
+        }
     }
 
     /// For whom it speaks, if it is not for itself.
@@ -190,6 +214,9 @@ impl Caller {
     /// What tells its calls from those of others: the same on every connection and under the next daemon. None for those
     /// of whom it is not proven who they are.
     pub(crate) fn scope_of_keys(&self) -> Option<String> {
+        if let Some(by) = &self.automation {
+            return Some(format!("automation/{}", by.name));
+        }
         let who = match (&self.agent, self.proof, self.bears) {
             (_, proof, _) if is_in_doubt(proof) => return None,
             (Some(agent), _, _) => format!("agent/{}", agent.id),
@@ -209,6 +236,9 @@ impl Caller {
 
     /// The channel its messages come in on.
     pub(crate) fn channel(&self) -> Channel {
+        if let Some(channel) = self.automation.as_ref().and_then(|by| by.channel) {
+            return channel;
+        }
         match (&self.agent, self.proof) {
             (Some(_), _) => Channel::Peer,
             (None, Proof::Uid | Proof::OperatorToken) => Channel::Operator,
@@ -225,6 +255,9 @@ impl Caller {
     }
 
     pub(crate) fn actor(&self) -> Actor {
+        if let (Some(by), None) = (&self.automation, &self.agent) {
+            return Actor::Node { rule: SafeLabel::sanitized(&format!("automation.{}", by.name)) };
+        }
         let (name, user_id) = (self.principal.clone(), self.user_id().cloned());
         match (&self.agent, self.proof) {
             (Some(agent), _) => Actor::Agent { agent_id: agent.id, name: SafeLabel::from(&agent.name) },
@@ -238,11 +271,13 @@ impl Caller {
     }
 
     pub(crate) fn source(&self, display_name: Option<String>) -> Source {
+        // What an automation says, the node vouches for: nobody else was there.
+        let proof = if self.automation.is_some() { Proof::Node } else { self.proof };
         Source {
-            principal: self.principal.clone(),
+            principal: self.speaker(),
             agent_id: self.agent.as_ref().map(|agent| agent.id),
             display_name,
-            proof: self.proof,
+            proof,
             assurance: self.assurance,
         }
     }
@@ -395,6 +430,7 @@ fn operator(peer: &Peer) -> Caller {
         scopes: None,
         bears: None,
         speaks_for: None,
+        automation: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod adapters;
 mod admission;
 mod agent;
 mod artifact;
+mod automations;
 mod caller;
 mod capabilities;
 mod checks;

@@ -8,16 +8,18 @@ pub(crate) mod value;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use edgeplane_manifest::LabelKey;
+use edgeplane_manifest::{AutomationSpec, LabelKey};
 use edgeplane_store::ResourceRow;
 use edgeplane_types::{
-    ErrorName, Fact, ResourceKind, ResourceUri, SafeLabel, StreamName,
+    ActsAs, ErrorName, Fact, ResourceKind, ResourceUri, SafeLabel, StreamName,
     fact::{ResourceDeleted, ResourcePut},
 };
 use edgeplane_wire::rpc::RpcError;
 use serde_json::Value;
 
 use crate::{
+    automations,
+    caller::Caller,
     record::{Draft, Origin, refused},
     shared::Shared,
 };
@@ -67,9 +69,56 @@ pub(crate) struct Changed {
     pub(crate) is_unchanged: bool,
 }
 
+/// What a version holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Holding {
+    pub(crate) checked: Checked,
+    /// Those that it has, if none are given.
+    pub(crate) labels: Option<Labels>,
+    /// As whom it acts, if it is an automation.
+    pub(crate) acts_as: Option<ActsAs>,
+}
+
+impl Holding {
+    /// What a caller may have a version hold.
+    ///
+    /// # Errors
+    /// When it is an automation that they may not declare.
+    pub(crate) fn by(
+        shared: &Shared,
+        caller: &Caller,
+        uri: &ResourceUri,
+        (checked, labels): (Checked, Option<Labels>),
+    ) -> Result<Self, RpcError> {
+        if uri.kind() != ResourceKind::Automation {
+            return Ok(Self { checked, labels, acts_as: None });
+        }
+        let spec: AutomationSpec = serde_json::from_slice(&checked.bytes)
+            .map_err(|error| RpcError::new(ErrorName::InvalidParams, format!("`value`: {error}")))?;
+        let acts_as = automations::acts_as(shared, caller)?;
+        automations::check(shared, caller, uri, &spec)?;
+        Ok(Self { checked, labels, acts_as: Some(acts_as) })
+    }
+}
+
+/// As whom a version acts.
+pub(crate) fn acts_as_of(row: &ResourceRow) -> Option<&ActsAs> {
+    match &row.event.fact {
+        Fact::ResourcePut(put) => put.acts_as.as_ref(),
+        _ => None,
+    }
+}
+
+/// Whether a resource is a caller's business: operators', and an automation the agent's that declared it.
+pub(crate) fn concerns(caller: &Caller, row: &ResourceRow) -> bool {
+    let owner = acts_as_of(row).and_then(|acts_as| acts_as.agent_id);
+    caller.is_operator() || owner.is_some_and(|agent| caller.is_agent(agent))
+}
+
 /// Makes a version of a resource, or finds that it is as it is to be.
 pub(crate) async fn change(
     shared: &Arc<Shared>,
+    caller: &Caller,
     wanted: Wanted,
     origin: &Origin,
 ) -> Result<Changed, RpcError> {
@@ -81,18 +130,23 @@ pub(crate) async fn change(
     let uri = wanted.uri.clone();
     let before = shared.record.look_up(|reader| reader.resource(&uri))?;
     let live = before.clone().filter(|row| row.digest.is_some());
+    if live.as_ref().is_some_and(|row| !concerns(caller, row)) {
+        return Err(foreign(caller, &uri));
+    }
     check_version(wanted.if_version, &uri, before.as_ref())?;
     let mut draft = Draft::default();
     let is_unchanged = match wanted.what {
         Change::Put(value) => {
             let checked = value::checked(uri.clone(), value).await?;
-            put(shared, &mut draft, (&uri, before.as_ref()), (checked, wanted.labels), origin)?
+            let holding = Holding::by(shared, caller, &uri, (checked, wanted.labels))?;
+            put(shared, &mut draft, (&uri, before.as_ref()), holding, origin)?
         }
         Change::Patch(patch) => {
             let row = live.as_ref().ok_or_else(|| missing(&uri))?;
             let value = held_by(shared, row).await?;
             let checked = value::checked(uri.clone(), value::merged(value, &patch)).await?;
-            put(shared, &mut draft, (&uri, before.as_ref()), (checked, wanted.labels), origin)?
+            let holding = Holding::by(shared, caller, &uri, (checked, wanted.labels))?;
+            put(shared, &mut draft, (&uri, before.as_ref()), holding, origin)?
         }
         Change::Delete(reason) => {
             let row = live.as_ref().ok_or_else(|| missing(&uri))?;
@@ -105,6 +159,7 @@ pub(crate) async fn change(
     if !draft.is_empty() {
         shared.failpoint("resource.changing");
         shared.record.commit(draft).await.map_err(|error| refused(&error))?;
+        shared.automations.wake();
     }
     let row = shared.record.look_up(|reader| reader.resource(&uri))?.ok_or_else(|| missing(&uri))?;
     Ok(Changed { row, is_unchanged })
@@ -115,13 +170,16 @@ pub(crate) fn put(
     shared: &Shared,
     draft: &mut Draft,
     (uri, before): (&ResourceUri, Option<&ResourceRow>),
-    (checked, labels): (Checked, Option<Labels>),
+    Holding { checked, labels, acts_as }: Holding,
     origin: &Origin,
 ) -> Result<bool, RpcError> {
     let live = before.filter(|row| row.digest.is_some());
     let had = live.map(labels_of).unwrap_or_default();
     let labels = labels.unwrap_or_else(|| had.clone());
-    if live.is_some_and(|row| row.digest.as_ref() == Some(&checked.digest)) && labels == had {
+    let is_same = |row: &ResourceRow| {
+        row.digest.as_ref() == Some(&checked.digest) && acts_as_of(row) == acts_as.as_ref()
+    };
+    if live.is_some_and(is_same) && labels == had {
         return Ok(true);
     }
     if live.is_none() {
@@ -129,8 +187,14 @@ pub(crate) fn put(
     }
     let version = before.map_or(0, |row| row.version).saturating_add(1);
     let (value_digest, value_bytes) = draft.body(checked.bytes);
-    let fact =
-        Fact::ResourcePut(ResourcePut { uri: uri.clone(), version, value_digest, value_bytes, labels });
+    let fact = Fact::ResourcePut(ResourcePut {
+        uri: uri.clone(),
+        version,
+        value_digest,
+        value_bytes,
+        labels,
+        acts_as,
+    });
     shared.record.add(draft, StreamName::Node(shared.identity.id), origin, fact);
     Ok(false)
 }
@@ -151,6 +215,13 @@ pub(crate) fn check_room(shared: &Shared, kind: ResourceKind, more: u64) -> Resu
     }
     let what = format!("{count} resources of kind `{}` are there, and {OF_KIND_MAX} may be", kind.as_str());
     Err(RpcError::new(ErrorName::QuotaExhausted, what).hint("delete some first"))
+}
+
+/// That a resource is not a caller's business.
+pub(crate) fn foreign(caller: &Caller, uri: &ResourceUri) -> RpcError {
+    let what = format!("`{}` may not touch `{uri}`: rule owner-or-operator", caller.principal);
+    RpcError::new(ErrorName::PermissionDenied, what)
+        .hint("an agent has automations of its own, and no other resources")
 }
 
 fn check_is_written(uri: &ResourceUri) -> Result<(), RpcError> {

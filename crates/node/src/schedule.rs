@@ -8,7 +8,7 @@ use edgeplane_lifecycle::schedule::{
     self as machine, CatchUp, Overlap, Plan, PlanError, Schedule, State, When,
 };
 use edgeplane_manifest as manifest;
-use edgeplane_manifest::{Due, InlineSchedule, Manifest, ScheduleBody};
+use edgeplane_manifest::{Due, InlineSchedule, Manifest, ScheduleBody, Timing};
 use edgeplane_store::{Reader, ScheduleRow, StoredBody};
 use edgeplane_types::{AgentId, AgentName, ErrorName, Fact, StreamName, Timestamp};
 use edgeplane_wire::{api::agent::Change, rpc::RpcError};
@@ -171,7 +171,26 @@ pub(crate) fn compile(
     body: &ScheduleBody,
     declared_at: Timestamp,
 ) -> Result<Schedule, PlanError> {
-    let when = match body.due() {
+    let mut seed = agent.as_bytes().to_vec();
+    seed.extend_from_slice(name.as_str().as_bytes());
+    let overlap = match body.overlap {
+        manifest::Overlap::Allow => Overlap::Allow,
+        manifest::Overlap::Skip => Overlap::Skip,
+    };
+    compile_timing(Timed { timing: &body.timing, overlap, seed }, declared_at)
+}
+
+/// Times, with what sets them apart from those of others.
+pub(crate) struct Timed<'a> {
+    pub(crate) timing: &'a Timing,
+    pub(crate) overlap: Overlap,
+    pub(crate) seed: Vec<u8>,
+}
+
+/// The same of times alone, whatever is done then.
+pub(crate) fn compile_timing(timed: Timed<'_>, declared_at: Timestamp) -> Result<Schedule, PlanError> {
+    let Timed { timing, overlap, seed } = timed;
+    let when = match timing.due() {
         Some(Due::Cron(cron)) => When::Cron(cron.to_string()),
         Some(Due::Every(span, from)) => {
             let from = from.map_or(declared_at, manifest::Moment::timestamp);
@@ -181,22 +200,17 @@ pub(crate) fn compile(
         // No manifest that was taken says nothing of it.
         None => When::At(String::new()),
     };
-    let mut seed = agent.as_bytes().to_vec();
-    seed.extend_from_slice(name.as_str().as_bytes());
     Schedule::compile(&Plan {
         when,
-        zone: body.time_zone.to_string(),
-        catch_up: match body.catch_up {
+        zone: timing.time_zone.to_string(),
+        catch_up: match timing.catch_up {
             manifest::CatchUp::None => CatchUp::None,
             manifest::CatchUp::Last => CatchUp::Last,
-            manifest::CatchUp::All => CatchUp::All { max: body.catch_up_max },
+            manifest::CatchUp::All => CatchUp::All { max: timing.catch_up_max },
         },
-        overlap: match body.overlap {
-            manifest::Overlap::Allow => Overlap::Allow,
-            manifest::Overlap::Skip => Overlap::Skip,
-        },
-        jitter_ms: body.jitter.as_millis(),
-        deadline_ms: body.deadline.map(manifest::DurationMs::as_millis),
+        overlap,
+        jitter_ms: timing.jitter.as_millis(),
+        deadline_ms: timing.deadline.map(manifest::DurationMs::as_millis),
         seed,
     })
 }
@@ -215,15 +229,22 @@ pub(crate) fn body(reader: &Reader, row: &ScheduleRow) -> Result<ScheduleBody, S
 
 /// Where a schedule stands, from its row; `new` is one that was declared while this daemon serves.
 pub(crate) fn state(row: &ScheduleRow, new: Option<&Schedule>) -> Option<State> {
-    let name = row.name.clone();
-    let (spec_digest, spec_bytes) = (row.spec_digest.clone(), row.spec_bytes);
-    let declared =
-        Fact::ScheduleDeclared { name: name.clone(), spec_digest, spec_bytes, in_manifest: row.in_manifest };
-    let paused = Fact::SchedulePaused { name };
+    let paused = Fact::SchedulePaused { name: row.name.clone() };
     let at = row.accounted_until;
-    let begun = match new {
+    let begun = state_at(at, &row.name, new);
+    if row.paused { State::after(begun, at, &paused) } else { begun }
+}
+
+/// The state of one that is accounted for up to this moment, and not paused.
+pub(crate) fn state_at(at: Timestamp, name: &AgentName, new: Option<&Schedule>) -> Option<State> {
+    let declared = Fact::ScheduleDeclared {
+        name: name.clone(),
+        spec_digest: String::new(),
+        spec_bytes: 0,
+        in_manifest: false,
+    };
+    match new {
         Some(schedule) => Some(machine::declare(schedule, None, at).state),
         None => State::after(None, at, &declared),
-    };
-    if row.paused { State::after(begun, at, &paused) } else { begun }
+    }
 }

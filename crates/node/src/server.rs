@@ -20,10 +20,13 @@ use std::{
 
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{
-    catalogue::Request,
+    catalogue::{
+        Request,
+        opening::{is_in_parts, is_opening},
+    },
     rpc::{self, Id, RpcError},
 };
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use tokio::{net::UnixListener, sync::Notify};
 use tokio_util::sync::CancellationToken;
 
@@ -124,6 +127,33 @@ pub(crate) struct Session {
     pub(crate) replayed: Arc<AtomicBool>,
 }
 
+/// Calls a method for an automation that fired, with its context in `params.ctx`. Nobody hears what comes in parts.
+pub(crate) async fn call_for_automation(
+    shared: &Arc<Shared>,
+    caller: Caller,
+    (method, params): (&str, Value),
+) -> Result<Box<RawValue>, RpcError> {
+    if is_opening(method) || is_in_parts(method, &params) {
+        let what = format!("{method} goes on behind its answer, which nobody hears here");
+        return Err(RpcError::new(ErrorName::Unsupported, what));
+    }
+    Box::pin(call::request(nobody_listens(shared, caller, Arc::default()), method, params)).await
+}
+
+/// A conversation that is none: what would be told besides an answer is told to nobody.
+fn nobody_listens(shared: &Arc<Shared>, caller: Caller, effect: Arc<Notify>) -> Session {
+    let (outbound, _nobody) = Outbound::new();
+    Session {
+        shared: Arc::clone(shared),
+        caller,
+        outbound,
+        opened: Arc::default(),
+        effect,
+        answered: CancellationToken::new(),
+        replayed: Arc::default(),
+    }
+}
+
 /// Calls a method for an agent that asked through its driver. The key keeps a repeated question from acting twice.
 pub(crate) async fn call_for_agent(
     shared: &Arc<Shared>,
@@ -152,16 +182,7 @@ pub(crate) async fn call_for_agent(
             .hint("connect to the socket in EDGEPLANE_SOCKET");
         return rpc::failure(Some(id), &error);
     }
-    let (outbound, _nobody) = Outbound::new();
-    let session = Session {
-        shared: Arc::clone(shared),
-        caller: caller.clone(),
-        outbound,
-        opened: Arc::default(),
-        effect,
-        answered: CancellationToken::new(),
-        replayed: Arc::default(),
-    };
+    let session = nobody_listens(shared, caller.clone(), effect);
     // What an agent says of its own accord over the driver belongs to the turn that it is in.
     let trace = trace::begin(shared, caller, method, &call::trace_of_line(&mut params), &params);
     let serve = Box::pin(async {

@@ -17,6 +17,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     adapters::Adapters,
     agent::AgentHandle,
+    automations::Automations,
     caller::{CallingAgent, Living},
     capabilities::Capabilities,
     gate::Gate,
@@ -68,6 +69,7 @@ pub(crate) struct Shared {
     pub(crate) overrides: Overrides,
     pub(crate) resources: Resources,
     pub(crate) capabilities: Capabilities,
+    pub(crate) automations: Automations,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) calls: Calls,
     pub(crate) work: Work,

@@ -184,6 +184,9 @@ impl Node {
         let taken_up = crate::workspaces::take_up(&node.shared).await;
         taken_up.map_err(|error| StartError::Read(error.message))?;
         node.take_over(&opening.held).await?;
+        // Before anybody can change them: what is due is accounted for as it was declared.
+        let automations = crate::automations::Engine::open(&node.shared).await;
+        let automations = automations.map_err(|error| StartError::Read(error.message))?;
         node.listen(&config.dirs.socket)?;
         let held_events = opening.held.len().max(opening.merged_events).try_into().unwrap_or(u64::MAX);
         node.shared.tasks.spawn(storage::keep(Arc::clone(&node.shared), was_full, held_events));
@@ -199,6 +202,7 @@ impl Node {
         node.shared.tasks.spawn(crate::capabilities::keep(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(artifacts::take_up(Arc::clone(&node.shared)));
         node.shared.tasks.spawn(surfaces::keep(Arc::clone(&node.shared)));
+        node.shared.tasks.spawn(automations.keep());
         node.shared.tasks.spawn(crate::server::take_up_deliveries(Arc::clone(&node.shared)));
         Ok(node)
     }
@@ -360,6 +364,7 @@ fn share(
         overrides: Overrides::default(),
         resources: Resources::default(),
         capabilities: crate::capabilities::Capabilities::default(),
+        automations: crate::automations::Automations::default(),
         observer: config.neighbours.host.observer(),
         registry: RwLock::new(Registry::default()),
         projections: Arc::new(Projections::new(state)),

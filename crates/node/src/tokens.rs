@@ -138,7 +138,7 @@ fn meet(seen: &Caller, shown: Caller, is_remote: bool) -> Result<Caller, RpcErro
     Ok(Caller { note: Some(note), ..seen.clone() })
 }
 
-fn of_name(shared: &Shared, row: TokenRow) -> Caller {
+pub(crate) fn of_name(shared: &Shared, row: TokenRow) -> Caller {
     let (proof, authority_max) = weight(row.kind);
     Caller {
         agent: None,
@@ -151,6 +151,7 @@ fn of_name(shared: &Shared, row: TokenRow) -> Caller {
         scopes: Some(row.scopes),
         bears: Some(Bears::Named(row.id)),
         speaks_for: None,
+        automation: None,
     }
 }
 
@@ -176,6 +177,7 @@ fn issued(shared: &Shared, issuer: &str, found: Identified) -> Result<Caller, Rp
         scopes: Some(scopes),
         bears: Some(Bears::Issued(by, moment(until))),
         speaks_for: None,
+        automation: None,
     })
 }
 

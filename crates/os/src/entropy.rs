@@ -5,9 +5,9 @@
 use std::{fmt::Debug, sync::Arc};
 
 use edgeplane_types::{
-    ActionId, AgentId, ArtifactId, CapabilityId, CheckpointId, ContextId, DeliveryId, EventId, InputId,
-    InvocationId, ItemId, MessageId, NodeId, OverrideId, ProcessId, RunId, SessionId, SubscriptionId, TaskId,
-    ThreadId, TokenId, TurnId, WorkspaceId,
+    ActionId, AgentId, ArtifactId, CapabilityId, CheckpointId, ContextId, DeliveryId, EventId, FiringId,
+    InputId, InvocationId, ItemId, MessageId, NodeId, OverrideId, ProcessId, RunId, SessionId,
+    SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 
 use crate::clock::Clock;
@@ -50,7 +50,7 @@ macro_rules! from_parts {
 }
 
 from_parts! {
-    ActionId AgentId ArtifactId CapabilityId CheckpointId ContextId DeliveryId EventId InputId InvocationId ItemId MessageId NodeId OverrideId ProcessId RunId SessionId
+    ActionId AgentId ArtifactId CapabilityId CheckpointId ContextId DeliveryId EventId FiringId InputId InvocationId ItemId MessageId NodeId OverrideId ProcessId RunId SessionId
     SubscriptionId TaskId ThreadId TokenId TurnId WorkspaceId
 }
 

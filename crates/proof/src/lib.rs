@@ -14,6 +14,7 @@ mod jws;
 pub mod pack;
 pub mod signature;
 pub mod token;
+pub mod webhook;
 
 pub use action::action_digest;
 pub use canonical::{CanonicalError, Canonicalizer};

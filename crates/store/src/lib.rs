@@ -45,12 +45,12 @@ pub use reader::{
     Reader, StoredEvent, Stretch, TaskFilter, ThreadFilter, TurnsOf,
 };
 pub use row::{
-    ActionRow, AgentFilter, AgentRow, ArtifactFilter, ArtifactRow, BindingRow, BlobRow, BusyRow, CallRow,
-    CheckpointRow, CommandInputRow, CommandRow, CommandStory, DeliveryRow, EdgeRow, EpochRow, GapRow,
-    GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow, JobReportRow, JobRow, JobTally, KeyRow,
-    Leading, Lift, LockRow, MemoryRow, MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OpenTurn,
-    OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow, RunRow, ScheduleRow,
-    SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow, TaskRow, TaskStory, TaskTally,
-    ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals, WorkspaceRow,
+    ActionRow, AgentFilter, AgentRow, ArtifactFilter, ArtifactRow, AutomationRow, BindingRow, BlobRow,
+    BusyRow, CallRow, CheckpointRow, CommandInputRow, CommandRow, CommandStory, DeliveryRow, EdgeRow,
+    EpochRow, FiringRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow, JobReportRow,
+    JobRow, JobTally, KeyRow, Leading, Lift, LockRow, MemoryRow, MemoryTotals, MessageRow, Occurrence,
+    OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow,
+    RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow, TaskRow,
+    TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals, WorkspaceRow,
 };
 pub use store::{Damage, Health, Observer, Store};

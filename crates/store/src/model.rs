@@ -6,6 +6,7 @@
 mod actions;
 mod agents;
 mod artifacts;
+mod automations;
 mod calls;
 mod commands;
 mod deliveries;
@@ -33,9 +34,9 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, ArtifactId, CheckpointId, DeliveryId, Epoch, Event, InputId, InvocationId,
-    MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId, ThreadId, TokenId,
-    WorkspaceId,
+    ActionId, AgentId, AgentName, ArtifactId, CheckpointId, DeliveryId, Epoch, Event, FiringId, InputId,
+    InvocationId, MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId,
+    ThreadId, TokenId, WorkspaceId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -92,11 +93,13 @@ pub enum Model {
     Subagents,
     /// Artifacts and their versions.
     Artifacts,
+    /// What automations did.
+    Automations,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -121,6 +124,7 @@ impl Model {
         Self::Workspaces,
         Self::Subagents,
         Self::Artifacts,
+        Self::Automations,
     ];
 
     /// Its name.
@@ -151,6 +155,7 @@ impl Model {
             Self::Workspaces => "workspaces",
             Self::Subagents => "subagents",
             Self::Artifacts => "artifacts",
+            Self::Automations => "automations",
         }
     }
 
@@ -180,6 +185,7 @@ impl Model {
             Self::Workspaces => &workspaces::DEFINITION,
             Self::Subagents => &subagents::DEFINITION,
             Self::Artifacts => &artifacts::DEFINITION,
+            Self::Automations => &automations::DEFINITION,
         }
     }
 }
@@ -286,6 +292,12 @@ pub enum FoldError {
     /// There is no such invocation that waits or runs.
     #[error("invocation {0} does not wait or run")]
     NoInvocation(InvocationId),
+    /// The automation has fired for this cause already.
+    #[error("firing {0} is there already")]
+    FiringTwice(FiringId),
+    /// There is no such firing that is open.
+    #[error("firing {0} is not open")]
+    NoFiring(FiringId),
     /// There is a workspace with this id or of this folder already.
     #[error("workspace {0} exists already, or its folder has another one")]
     WorkspaceTwice(WorkspaceId),

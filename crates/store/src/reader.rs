@@ -4,6 +4,7 @@
 mod actions;
 mod agents;
 mod artifacts;
+mod automations;
 mod calls;
 mod chain;
 mod commands;

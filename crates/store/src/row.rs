@@ -1,6 +1,7 @@
 //! What readers get: the rows of the read models as typed values.
 
 mod artifacts;
+mod automations;
 mod decided;
 mod invocations;
 mod jobs;
@@ -23,6 +24,7 @@ use edgeplane_types::{
 };
 
 pub use artifacts::{ArtifactFilter, ArtifactRow};
+pub use automations::{AutomationRow, FiringRow};
 pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use invocations::InvocationRow;
 pub use jobs::{BusyRow, JobItemRow, JobReportRow, JobRow, JobTally};

@@ -3,6 +3,7 @@
 mod about;
 mod actor;
 mod artifact;
+mod automation;
 mod binding;
 mod blob;
 mod call;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use actor::Actor;
 pub use artifact::{ArtifactDeleted, ArtifactPublished, ArtifactSource};
+pub use automation::{AutomationEnded, AutomationFired, AutomationSkipped};
 pub use binding::{BindingAttached, BindingDetached};
 pub use blob::{BlobPut, BlobRemoved};
 pub use call::{CallEnd, UnkeptReason};
@@ -44,6 +46,7 @@ pub use conversation::{
 pub use job::{JobCreated, JobItemReported};
 pub use kind::Fact;
 pub use lock::{LockAcquired, LockRefused, LockReleased, LockWaiting};
+pub use names::TYPE_NAMES;
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
 pub use subagent::{SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned};

@@ -143,6 +143,8 @@ ids! {
     CapabilityId, "cap", "a", "capability";
     /// One use of a capability.
     InvocationId, "inv", "an", "invocation";
+    /// One time that an automation fires.
+    FiringId, "frg", "a", "firing";
     /// One reader of a stream.
     SubscriptionId, "sub", "a", "subscription";
     /// A secret by which a caller from elsewhere is known.

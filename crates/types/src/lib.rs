@@ -8,6 +8,7 @@ pub mod id;
 pub mod name;
 pub mod time;
 
+pub mod automation;
 pub mod capability;
 pub mod decision;
 pub mod error;
@@ -26,14 +27,15 @@ pub mod workspace;
 
 mod words;
 
+pub use automation::{ActsAs, AutomationCause, AutomationSkip, FiringState};
 pub use capability::{
     CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState, Permission,
 };
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};
 pub use id::{
-    ActionId, AgentId, ArtifactId, CapabilityId, CheckpointId, ContextId, DeliveryId, EventId, InputId,
-    InvocationId, ItemId, MessageId, NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId,
+    ActionId, AgentId, ArtifactId, CapabilityId, CheckpointId, ContextId, DeliveryId, EventId, FiringId,
+    InputId, InvocationId, ItemId, MessageId, NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId,
     SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};

@@ -26,12 +26,21 @@ pub enum ResourceKind {
     Profile,
     /// A server whose tools agents may use.
     Connector,
+    /// What is done by itself when something happens.
+    Automation,
 }
 
 impl ResourceKind {
     /// Every kind.
-    pub const ALL: &'static [Self] =
-        &[Self::Agent, Self::Schedule, Self::Policy, Self::Config, Self::Profile, Self::Connector];
+    pub const ALL: &'static [Self] = &[
+        Self::Agent,
+        Self::Schedule,
+        Self::Policy,
+        Self::Config,
+        Self::Profile,
+        Self::Connector,
+        Self::Automation,
+    ];
 
     /// The word that programs read.
     #[must_use]
@@ -43,6 +52,7 @@ impl ResourceKind {
             Self::Config => "config",
             Self::Profile => "profile",
             Self::Connector => "connector",
+            Self::Automation => "automation",
         }
     }
 
@@ -57,7 +67,7 @@ impl ResourceKind {
     pub fn is_written(self) -> bool {
         match self {
             Self::Agent | Self::Schedule | Self::Policy => false,
-            Self::Config | Self::Profile | Self::Connector => true,
+            Self::Config | Self::Profile | Self::Connector | Self::Automation => true,
         }
     }
 }
@@ -159,7 +169,7 @@ impl JsonSchema for ResourceUri {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "pattern": "^edgeplane://(schedule/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|agent|policy|config|profile|connector)/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$",
+            "pattern": "^edgeplane://(schedule/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|agent|policy|config|profile|connector|automation)/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$",
             "description": "`edgeplane://KIND/NAME`, of a schedule `edgeplane://schedule/AGENT/NAME`",
         })
     }

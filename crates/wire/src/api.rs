@@ -7,6 +7,7 @@ pub mod action;
 pub mod adapter;
 pub mod agent;
 pub mod artifact;
+pub mod automation;
 pub mod capability;
 pub mod context;
 pub mod conversation;

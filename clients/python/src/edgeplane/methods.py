@@ -4375,6 +4375,101 @@ class CapabilityPermission(Group):
         return cast(t.InvocationView, result)
 
 
+class CapabilityAutomation(Group):
+    """`capability/automation.*`"""
+
+    def list(
+        self,
+        *,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AutomationsResult:
+        """Lists automations with what they did.
+
+        `capability/automation.list`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        none.
+        """
+        required: Dict[str, Any] = {}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/automation.list", required, optional, ctx, "safe")
+        return cast(t.AutomationsResult, result)
+
+    def get(
+        self,
+        *,
+        name: t.AgentName,
+        firings: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.AutomationView:
+        """Shows an automation and the times that it fired, newest first.
+
+        `capability/automation.get`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param name: Its name.
+        :param firings: How many of its firings to show, at most 200; the newest.
+        """
+        required: Dict[str, Any] = {"name": name}
+        optional: Dict[str, Any] = {"firings": firings}
+        result = self._call("capability/automation.get", required, optional, ctx, "safe")
+        return cast(t.AutomationView, result)
+
+    def fire(
+        self,
+        *,
+        name: t.AgentName,
+        event: Optional[Any] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.FiringView:
+        """Has an automation fire, also one that is not enabled.
+
+        `capability/automation.fire`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, too_large, backpressure, storage_full.
+
+        :param name: Its name.
+        :param event: What is found below `event` in its placeholders; whole numbers only. It weighs as little as the words of others.
+        """
+        required: Dict[str, Any] = {"name": name}
+        optional: Dict[str, Any] = {"event": event}
+        result = self._call("capability/automation.fire", required, optional, ctx, "again")
+        return cast(t.FiringView, result)
+
+
+class CapabilityWebhook(Group):
+    """`capability/webhook.*`"""
+
+    def deliver(
+        self,
+        *,
+        name: str,
+        id: str,
+        timestamp: str,
+        signatures: str,
+        is_json: bool,
+        body: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.DeliverWebhookResult:
+        """Hands over what came to `/v1/hooks/NAME`; its signature says whether it counts, not who brings it.
+
+        `capability/webhook.deliver`: writes; a token needs: nothing;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        invalid_params, too_large, backpressure, idempotency_mismatch, storage_full.
+
+        :param name: The automation that it is for.
+        :param id: What its sender calls it: the key against taking it twice.
+        :param timestamp: When it was signed, in seconds since 1970.
+        :param signatures: Its signatures, parted by spaces: `v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`.
+        :param is_json: Whether it is JSON; else it is text.
+        :param body: What was delivered, in base64: at most 256 KiB.
+        """
+        required: Dict[str, Any] = {"name": name, "id": id, "timestamp": timestamp, "signatures": signatures, "is_json": is_json, "body": body}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/webhook.deliver", required, optional, ctx, "same")
+        return cast(t.DeliverWebhookResult, result)
+
+
 class Capability(Group):
     """`capability/*`"""
 
@@ -4382,6 +4477,8 @@ class Capability(Group):
         super().__init__(caller)
         self.invocation = CapabilityInvocation(caller)
         self.permission = CapabilityPermission(caller)
+        self.automation = CapabilityAutomation(caller)
+        self.webhook = CapabilityWebhook(caller)
 
     def list(
         self,

@@ -908,6 +908,103 @@ class AuthorityView(TypedDict):
     decidedBy: str
 
 
+class AutomationCauseEvent(TypedDict):
+    """An event of the record."""
+
+    kind: Literal["event"]
+    # Its id.
+    event_id: EventId
+    # Its position in the record.
+    pos: int
+    # What it is called.
+    event_type: str
+
+
+class AutomationCauseSchedule(TypedDict):
+    """It came due."""
+
+    kind: Literal["schedule"]
+    # When it was due.
+    due_at: Timestamp
+    # Why it ran.
+    cause: RunCause
+
+
+class AutomationCauseWebhook(TypedDict):
+    """Something was delivered to it over HTTP."""
+
+    kind: Literal["webhook"]
+    # What its sender calls the delivery.
+    delivery: str
+    # SHA-256 of what was delivered, in the body store.
+    body_digest: str
+    # Its size in bytes.
+    body_bytes: int
+    # Whether it is JSON; else it is text.
+    is_json: bool
+
+
+class AutomationCauseHand(TypedDict):
+    """Somebody had it fire by hand."""
+
+    kind: Literal["hand"]
+    # SHA-256 of what they gave in place of an event, in the body store.
+    given_digest: NotRequired[Optional[str]]
+    # Its size in bytes.
+    given_bytes: NotRequired[int]
+
+
+AutomationCause = Union["AutomationCauseEvent", "AutomationCauseSchedule", "AutomationCauseWebhook", "AutomationCauseHand"]
+"""What had an automation fire."""
+
+
+class AutomationParams(TypedDict):
+    """Names an automation."""
+
+    # Its name.
+    name: AgentName
+    # How many of its firings to show, at most 200; the newest.
+    firings: NotRequired[int]
+
+
+class AutomationView(TypedDict):
+    """An automation and what it did."""
+
+    # Its name.
+    name: AgentName
+    # Its version, as a resource.
+    version: int
+    # Whether it fires.
+    enabled: bool
+    # What has it fire: `event`, `schedule` or `webhook`.
+    on: str
+    # When, in its own words.
+    when: str
+    # What it does, in a few words.
+    does: str
+    # As whom it acts: whoever declared it.
+    acts_as: SafeLabel
+    # How often it fired.
+    fired: int
+    # How many of its firings ended otherwise than well.
+    failed: int
+    # How often it did not fire.
+    skipped: int
+    # How many of its firings are not over.
+    waiting: int
+    # When it is due next, if it fires by the clock.
+    due_at: NotRequired[Optional[Timestamp]]
+    # Its newest firings, newest first.
+    firings: NotRequired[List[FiringView]]
+
+
+class AutomationsResult(TypedDict):
+    """Automations."""
+
+    # Those that there are and may be seen, by name.
+    items: List[AutomationView]
+
+
 class AwaitInvocationParams(TypedDict):
     """Waits for an invocation."""
 
@@ -1976,6 +2073,32 @@ class DeleteResourceParams(TypedDict):
     reason: NotRequired[Optional[str]]
 
 
+class DeliverWebhookParams(TypedDict):
+    """Hands over a delivery, as it came over HTTP."""
+
+    # The automation that it is for.
+    name: str
+    # What its sender calls it: the key against taking it twice.
+    id: str
+    # When it was signed, in seconds since 1970.
+    timestamp: str
+    # Its signatures, parted by spaces: `v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`.
+    signatures: str
+    # Whether it is JSON; else it is text.
+    is_json: bool
+    # What was delivered, in base64: at most 256 KiB.
+    body: str
+
+
+class DeliverWebhookResult(TypedDict):
+    """What became of a delivery."""
+
+    # The firing.
+    firing_id: FiringId
+    # Whether it was delivered before.
+    replayed: bool
+
+
 class DeliveryCreateParams(TypedDict):
     """Hands an output over."""
 
@@ -2749,6 +2872,57 @@ class FileWriteParams(TypedDict):
     lock: NotRequired[Optional[int]]
     # The number of the binding under which it is done.
     binding_epoch: NotRequired[Optional[int]]
+
+
+class FireAutomationParams(TypedDict):
+    """Has an automation fire by hand."""
+
+    # Its name.
+    name: AgentName
+    # What is found below `event` in its placeholders; whole numbers only. It weighs as little as the words of others.
+    event: NotRequired[Any]
+
+
+FiringId = str
+
+
+FiringState = Literal[
+    "open",  # It is to be acted on, or is acted on.
+    "succeeded",  # What it was to do is done.
+    "failed",  # What it was to do was refused or failed.
+    "withdrawn",  # Its automation was withdrawn before anything was done.
+    "outcome_unknown",  # Whether anything was done cannot be known.
+]
+"""Where a firing is."""
+
+
+class FiringView(TypedDict):
+    """One time that an automation fired."""
+
+    # Its id.
+    firing_id: FiringId
+    # Which automation.
+    automation: AgentName
+    # Which version of it.
+    version: int
+    # Why.
+    cause: AutomationCause
+    # How many automations caused each other before it.
+    hops: int
+    # When.
+    at: Timestamp
+    # Where it is.
+    state: FiringState
+    # When it was over.
+    ended_at: NotRequired[Optional[Timestamp]]
+    # The name of the failure.
+    error: NotRequired[Optional[ErrorName]]
+    # Why it failed, for people.
+    reason: NotRequired[Optional[str]]
+    # The task or job that it makes, if it makes one.
+    task_id: NotRequired[Optional[TaskId]]
+    # The trace of what it does.
+    trace_id: NotRequired[Optional[TraceId]]
 
 
 class FolderCounts(TypedDict):
@@ -5238,6 +5412,7 @@ ResourceKind = Literal[
     "config",  # Any configuration.
     "profile",  # A reusable part of what agents are given.
     "connector",  # A server whose tools agents may use.
+    "automation",  # What is done by itself when something happens.
 ]
 """What a resource is."""
 

@@ -28,8 +28,8 @@ const ETAG_CHARS: usize = 12;
 
 /// Read and change configuration and administrative state
 ///
-/// A resource is named `edgeplane://KIND/NAME`, or KIND/NAME for short. `config`, `profile` and `connector` are written
-/// here; `agent`, `schedule` and `policy` show what is changed elsewhere. Every change is a version that stays. Secrets
+/// A resource is named `edgeplane://KIND/NAME`, or KIND/NAME for short. `config`, `profile`, `connector` and `automation` are
+/// written here; `agent`, `schedule` and `policy` show what is changed elsewhere. Every change is a version that stays. Secrets
 /// stand in a resource by reference only, as {"secretRef": {"env": NAME}} or {"secretRef": {"file": PATH}}, and are
 /// shown masked.
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ EXAMPLES:
   edgeplane resource list --kind connector -o json
   edgeplane resource list -l team=docs")]
 struct ListArgs {
-    /// Only those of this kind: agent, schedule, policy, config, profile or connector
+    /// Only those of this kind: agent, schedule, policy, config, profile, connector or automation
     #[arg(long, value_name = "KIND", value_parser = parse_kind)]
     kind: Option<ResourceKind>,
     /// Only those whose name begins so

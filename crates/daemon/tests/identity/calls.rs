@@ -53,13 +53,9 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                     json!({ "turn_id": of_uuid("trn") })
                 }
                 "workspace/delete" => json!({ "workspace_id": of_uuid("wks") }),
-                "resource/list" => json!({}),
                 "capability/permission.resolve" => json!({
                     "invocation_id": of_uuid("inv"), "digest": "x", "verdict": { "verdict": "approve" },
                 }),
-                "resource/put" => json!({ "uri": "edgeplane://config/planted", "value": 1 }),
-                "resource/patch" => json!({ "uri": "edgeplane://config/planted", "patch": 1 }),
-                name if name.starts_with("resource/") => json!({ "uri": "edgeplane://agent/other" }),
                 "runtime/retirement.perform" => json!({ "agent": "other", "plan": "sha256:0" }),
                 _ => json!({ "agent": "other" }),
             };
@@ -80,6 +76,11 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
         "runtime/subagent.wait",
         "runtime/subagent.resume",
         "runtime/subagent.close",
+        // Lists show an agent its own, and an automation of somebody else is not there; see AUT-010.
+        "resource/list",
+        "capability/automation.list",
+        "capability/automation.get",
+        "capability/automation.fire",
     ];
     let methods = METHODS
         .iter()
@@ -117,6 +118,9 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
                     json!({ "agent": "other" })
                 }
                 "runtime/subagent.spawn" | "runtime/subagent.list" => json!({ "parent": "other" }),
+                "resource/put" => json!({ "uri": "edgeplane://config/planted", "value": 1 }),
+                "resource/patch" => json!({ "uri": "edgeplane://config/planted", "patch": 1 }),
+                name if name.starts_with("resource/") => json!({ "uri": "edgeplane://agent/other" }),
                 _ => json!({ "agent": "other", "key": "k" }),
             };
             (method.name, params)

@@ -71,10 +71,10 @@ pub struct InlineSchedule {
     pub body: ScheduleBody,
 }
 
-/// When a schedule is due, what it sends, and how.
+/// When something is due, and what becomes of times that were missed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ScheduleBody {
+pub struct Timing {
     /// Due whenever the clock of `timeZone` shows this. This, `every` or `at`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<CronText>,
@@ -91,9 +91,6 @@ pub struct ScheduleBody {
     /// The time zone of `cron`, and of `at` without an offset.
     #[serde(default = "ZoneName::utc")]
     pub time_zone: ZoneName,
-    /// The text of the message.
-    #[schemars(length(min = 1, max = 65_536))]
-    pub content: String,
     /// What becomes of occurrences that came due while the node was not there or the clock passed them over.
     #[serde(default = "CatchUp::standard")]
     pub catch_up: CatchUp,
@@ -106,14 +103,26 @@ pub struct ScheduleBody {
     #[serde(default = "no_jitter")]
     #[schemars(extend("x-edgeplane-min" = "0s", "x-edgeplane-max" = "1d"))]
     pub jitter: DurationMs,
-    /// What happens while the message of the occurrence before has not ended its turn. For an agent that reports no
-    /// turns: while it waits to be delivered.
-    #[serde(default = "Overlap::standard")]
-    pub overlap: Overlap,
     /// An occurrence later than this is missed, whatever `catchUp` says. Left out: none is too late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-edgeplane-min" = "1s", "x-edgeplane-max" = "366d"))]
     pub deadline: Option<DurationMs>,
+}
+
+/// When a schedule is due, what it sends, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduleBody {
+    /// When it is due.
+    #[serde(flatten)]
+    pub timing: Timing,
+    /// The text of the message.
+    #[schemars(length(min = 1, max = 65_536))]
+    pub content: String,
+    /// What happens while the message of the occurrence before has not ended its turn. For an agent that reports no
+    /// turns: while it waits to be delivered.
+    #[serde(default = "Overlap::standard")]
+    pub overlap: Overlap,
     /// Whether its occurrences are skipped.
     #[serde(default)]
     pub paused: bool,
@@ -133,7 +142,7 @@ pub enum Due<'a> {
     At(&'a DueTime),
 }
 
-impl ScheduleBody {
+impl Timing {
     /// When it is due, in its own words: `0 9 * * mon-fri Europe/Berlin`, `every 15m`, `at 2026-12-01T09:00:00 UTC`.
     #[must_use]
     pub fn when(&self) -> String {

@@ -145,7 +145,7 @@ impl Actor {
         let mut keys = HashSet::new();
         let (mut under_way, mut counts) = (Vec::with_capacity(group.len()), Counts::default());
         for (admitted, reply) in group {
-            let sender = admitted.caller.principal.clone();
+            let sender = admitted.caller.speaker();
             let key = admitted.saying.idempotency_key.clone();
             if key.is_some_and(|key| !keys.insert((sender.clone(), key))) {
                 // The record says whether it is the same message, and must have the one before for that.
@@ -308,7 +308,7 @@ impl Actor {
     }
 
     pub(super) fn known_by_key(&self, caller: &Caller, key: &str) -> Result<Option<MessageRow>, RpcError> {
-        let (target, principal) = (self.identity.id, caller.principal.clone());
+        let (target, principal) = (self.identity.id, caller.speaker());
         self.shared.record.look_up(|reader| reader.message_by_idempotency(&target, &principal, key))
     }
 

@@ -51,7 +51,7 @@ const RULE: &str = "action-expiry";
 /// What is asked of an agent's actions.
 #[derive(Debug)]
 pub(crate) enum ActionRequest {
-    Open(Caller, Box<OpenParams>),
+    Open(Box<Caller>, Box<OpenParams>),
     /// The time of the vote is when it is counted.
     Vote(ActionId, Box<Vote>, Box<Teller>),
     /// With a teller if the agent itself does not know of it.

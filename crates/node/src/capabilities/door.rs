@@ -172,7 +172,7 @@ pub(super) fn checked(input: &Value, schema: &Map<String, Value>) -> Result<Inpu
 
 /// The message that an agent is busy with.
 fn cause(shared: &Shared, caller: &Caller) -> Result<Option<edgeplane_types::MessageId>, RpcError> {
-    let Some(agent) = &caller.agent else { return Ok(None) };
+    let Some(agent) = caller.agent.as_ref().filter(|_| caller.automation.is_none()) else { return Ok(None) };
     let saying = Saying::plain(Vec::new(), Ingress::Action);
     Ok(admission::led_by(shared, agent, &saying)?.causation)
 }
@@ -219,7 +219,7 @@ async fn ask(
     if input.has_secrets {
         shared.capabilities.keep_input(id, input.exact);
     }
-    let request = ActionRequest::Open(caller.clone(), Box::new(params));
+    let request = ActionRequest::Open(Box::new(caller.clone()), Box::new(params));
     let opened = match agent.ask(|reply| Command::Action(request, reply)).await {
         Ok(opened) => opened,
         Err(gone) => Err(gone),

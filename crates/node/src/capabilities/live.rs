@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
     fs,
-    io::Read as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -18,13 +17,13 @@ use edgeplane_store::ResourceFilter;
 use edgeplane_types::{AgentName, ErrorName, ResourceKind, ResourceUri};
 use edgeplane_wire::rpc::RpcError;
 
-use crate::{resources::value, shared::Shared};
+use crate::{
+    resources::{secrets, value},
+    shared::Shared,
+};
 
 /// Most connectors of a node.
 const CONNECTORS_MAX: usize = 1_000;
-
-/// Longest secret in a file, in bytes.
-const SECRET_BYTES_MAX: u64 = 64 << 10;
 
 /// A connector that is declared.
 #[derive(Debug, Clone)]
@@ -237,22 +236,8 @@ impl Surroundings {
         Ok(Oauth { client_id, client_secret, scopes, grantor })
     }
 
-    /// The value of a secret. What is wrong is said without it.
     fn secret(&self, source: &SecretSource) -> Result<String, String> {
-        match source {
-            SecretSource::Env(name) => self
-                .environment
-                .get(name.as_str())
-                .cloned()
-                .ok_or_else(|| format!("the daemon has no variable `{}`", name.as_str())),
-            SecretSource::File(path) => {
-                let mut text = String::new();
-                fs::File::open(path.as_str())
-                    .and_then(|file| file.take(SECRET_BYTES_MAX).read_to_string(&mut text))
-                    .map_err(|error| format!("`{}`: {error}", path.as_str()))?;
-                Ok(text.strip_suffix('\n').map(str::to_owned).unwrap_or(text))
-            }
-        }
+        secrets::read(&self.environment, source)
     }
 }
 

@@ -12,6 +12,9 @@ use crate::{agent::AgentHandle, caller::Caller, gate::Asked, shared::Shared};
 /// The rule by which an operator needs no other leave: whoever would be asked asks.
 const OWN_LEAVE: &str = "operators-ask-nobody";
 
+/// The rule by which what an automation of an operator calls is not asked about.
+const NOBODY_ASKED: &str = "automations-are-not-asked";
+
 /// Who calls.
 #[derive(Debug)]
 pub(crate) struct By<'a> {
@@ -66,6 +69,11 @@ fn of_connector(by: &By<'_>, found: &Found) -> PermissionView {
     let connector = &found.declared.name;
     let (decision, rule, reason) = match decision {
         Permission::Allow => (decision, rule, format!("connector `{connector}` lets it be called")),
+        Permission::Ask if by.agent.is_none() && by.caller.automation.is_some() => (
+            Permission::Deny,
+            NOBODY_ASKED,
+            "an automation calls it, and nobody is there to be asked".to_owned(),
+        ),
         Permission::Ask if by.agent.is_none() => {
             (Permission::Allow, OWN_LEAVE, "whoever would be asked calls it".to_owned())
         }

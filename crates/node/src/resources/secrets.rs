@@ -1,9 +1,14 @@
 //! Secrets in resources: never written, and where they are is masked for whoever looks.
 
+use std::{collections::HashMap, fs, io::Read as _};
+
 use edgeplane_manifest::{SecretSource, is_secret_key, looks_secret};
 use edgeplane_types::ErrorName;
 use edgeplane_wire::rpc::RpcError;
 use serde_json::Value;
+
+/// Longest secret in a file, in bytes.
+const SECRET_BYTES_MAX: u64 = 64 << 10;
 
 /// The key under which a secret is named.
 const REFERENCE: &str = "secretRef";
@@ -13,6 +18,23 @@ pub(crate) const MASK: &str = "***";
 
 /// What to write in place of a secret.
 const BY_REFERENCE: &str = "name where it is: {\"secretRef\": {\"env\": NAME}} or {\"secretRef\": {\"file\": PATH}}; a secret is never recorded";
+
+/// The value of a secret. What is wrong is said without it.
+pub(crate) fn read(environment: &HashMap<String, String>, source: &SecretSource) -> Result<String, String> {
+    match source {
+        SecretSource::Env(name) => environment
+            .get(name.as_str())
+            .cloned()
+            .ok_or_else(|| format!("the daemon has no variable `{}`", name.as_str())),
+        SecretSource::File(path) => {
+            let mut text = String::new();
+            fs::File::open(path.as_str())
+                .and_then(|file| file.take(SECRET_BYTES_MAX).read_to_string(&mut text))
+                .map_err(|error| format!("`{}`: {error}", path.as_str()))?;
+            Ok(text.strip_suffix('\n').map(str::to_owned).unwrap_or(text))
+        }
+    }
+}
 
 /// Refuses a value with a secret in it, and a reference that is none. The secret is not repeated.
 pub(crate) fn check(value: &Value) -> Result<(), RpcError> {

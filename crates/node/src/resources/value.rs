@@ -1,6 +1,6 @@
 //! What a resource may hold, and what it holds.
 
-use edgeplane_manifest::{ConnectorManifest, Problem};
+use edgeplane_manifest::{AutomationManifest, ConnectorManifest, Problem};
 use edgeplane_proof::canonical;
 use edgeplane_store::{ReadError, Reader, ResourceRow, StoredBody};
 use edgeplane_types::{ErrorName, Fact, ResourceKind, ResourceUri};
@@ -38,6 +38,7 @@ pub(crate) fn check(uri: &ResourceUri, value: Value) -> Result<Checked, RpcError
     }
     let value = match uri.kind() {
         ResourceKind::Connector => connector(uri, &value)?,
+        ResourceKind::Automation => automation(uri, &value)?,
         _ => {
             secrets::check(&value)?;
             value
@@ -68,20 +69,35 @@ fn fits(value: &Value, left: usize) -> bool {
 
 /// A connector with every default filled in.
 fn connector(uri: &ResourceUri, value: &Value) -> Result<Value, RpcError> {
-    let manifest = json!({
+    let manifest = ConnectorManifest::from_json(&document(uri, "Connector", value));
+    let manifest = manifest.map_err(|problems| wrong(&problems))?;
+    check_whole(manifest.spec.relative_path())?;
+    Ok(manifest.spec.canonical_json())
+}
+
+/// An automation with every default filled in.
+fn automation(uri: &ResourceUri, value: &Value) -> Result<Value, RpcError> {
+    let manifest = AutomationManifest::from_json(&document(uri, "Automation", value));
+    let manifest = manifest.map_err(|problems| wrong(&problems))?;
+    check_whole(manifest.spec.relative_path())?;
+    Ok(manifest.spec.canonical_json())
+}
+
+/// A value as it would stand in a file.
+fn document(uri: &ResourceUri, kind: &str, value: &Value) -> Value {
+    json!({
         "apiVersion": "edgeplane.dev/v1alpha1",
-        "kind": "Connector",
+        "kind": kind,
         "metadata": { "name": uri.path() },
         "spec": value,
-    });
-    let manifest = ConnectorManifest::from_json(&manifest).map_err(|problems| wrong(&problems))?;
-    if let Some(path) = manifest.spec.relative_path() {
-        let what =
-            format!("`value`: `{path}` is relative, and there is no folder that it could be meant from");
-        return Err(RpcError::new(ErrorName::InvalidParams, what)
-            .hint("write the whole path, or apply a file with `edgeplane apply -f`"));
-    }
-    Ok(manifest.spec.canonical_json())
+    })
+}
+
+fn check_whole(relative: Option<impl std::fmt::Display>) -> Result<(), RpcError> {
+    let Some(path) = relative else { return Ok(()) };
+    let what = format!("`value`: `{path}` is relative, and there is no folder that it could be meant from");
+    Err(RpcError::new(ErrorName::InvalidParams, what)
+        .hint("write the whole path, or apply a file with `edgeplane apply -f`"))
 }
 
 fn wrong(problems: &[Problem]) -> RpcError {

@@ -195,6 +195,10 @@ fn neighbours() -> Vec<Row> {
     ]
 }
 
+fn delivery() -> Value {
+    json!({ "name": "a", "id": "1", "timestamp": "1", "signatures": "v1,x", "is_json": true, "body": "" })
+}
+
 fn resources() -> Vec<Row> {
     let invocation = TURN.replace("trn", "inv");
     let uri = "edgeplane://config/a";
@@ -206,7 +210,10 @@ fn resources() -> Vec<Row> {
             &["inference/route.resolve", "inference/usage.get", "inference/limit.get"],
         ),
         (json!({ "uri": uri }), "read", &["resource/get", "resource/history"]),
-        (json!({}), "read", &["resource/list", "capability/list"]),
+        (json!({}), "read", &["resource/list", "capability/list", "capability/automation.list"]),
+        (json!({ "name": "a" }), "read", &["capability/automation.get"]),
+        (json!({ "name": "a" }), "supervise", &["capability/automation.fire"]),
+        (delivery(), "-", &["capability/webhook.deliver"]),
         (json!({ "query": "x" }), "read", &["capability/search"]),
         (json!({ "capability": "a/b" }), "read", &["capability/get", "capability/permission.evaluate"]),
         (json!({ "capability": "a/b" }), "supervise", &["capability/invoke"]),

@@ -255,6 +255,10 @@ async fn call_about_capabilities(session: &Session, request: Request) -> Result<
         Request::InvocationCancel(params) => raw(capabilities::invocation_cancel(session, params).await?),
         Request::PermissionEvaluate(params) => raw(capabilities::evaluate(session, params).await?),
         Request::PermissionResolve(params) => raw(capabilities::resolve(session, params).await?),
+        Request::AutomationList(_) => raw(methods::automations::list(session).await?),
+        Request::AutomationGet(params) => raw(methods::automations::get(session, &params)?),
+        Request::AutomationFire(params) => raw(methods::automations::fire(session, params).await?),
+        Request::WebhookDeliver(params) => raw(methods::automations::deliver(session, params).await?),
         other => call_about_streams(session, other).await,
     }
 }

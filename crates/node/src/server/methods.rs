@@ -7,6 +7,7 @@ pub(super) mod apply;
 pub(super) mod artifacts;
 pub(super) mod ask;
 pub(super) mod audit;
+pub(super) mod automations;
 pub(super) mod capabilities;
 pub(super) mod contexts;
 pub(super) mod conversation;

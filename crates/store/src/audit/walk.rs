@@ -175,6 +175,7 @@ impl<'a> Walk<'a> {
             Fact::MemoryPut { value_digest, value_bytes: 1.., .. } => Some(value_digest),
             Fact::ScheduleDeclared { spec_digest, spec_bytes: 1.., .. } => Some(spec_digest),
             Fact::ResourcePut(put) => Some(&put.value_digest),
+            Fact::AutomationFired(fired) => fired.cause.body_digest(),
             Fact::InvocationRequested(asked) => Some(&asked.shown_digest),
             Fact::InvocationEnded(ended) => ended.output_digest.as_ref(),
             Fact::HookStarted(started) => Some(&started.given_digest),

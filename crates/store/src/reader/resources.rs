@@ -12,7 +12,7 @@ use crate::{
 /// The columns of a row, with the event that stands at its place.
 const COLUMNS: &str = "kind, path, owner, version, digest, value_bytes, event.body";
 
-fn resource(row: &Row<'_>) -> rusqlite::Result<ResourceRow> {
+pub(super) fn resource(row: &Row<'_>) -> rusqlite::Result<ResourceRow> {
     let kind: String = row.get(0)?;
     let kind = ResourceKind::from_word(&kind)
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(0, kind, Type::Text))?;

@@ -7,6 +7,8 @@ mod artifacts;
 #[cfg(test)]
 mod auditing;
 #[cfg(test)]
+mod automations;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod commands;
@@ -34,7 +36,6 @@ mod opening;
 mod resources;
 #[cfg(test)]
 mod scheduling;
-#[cfg(test)]
 mod subagents;
 #[cfg(test)]
 mod support;

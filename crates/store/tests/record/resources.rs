@@ -19,6 +19,7 @@ fn put(name: &str, version: u64, value: &str) -> Fact {
         value_digest: text_body(value).digest().to_string(),
         value_bytes: value.len() as u64,
         labels: [("team".to_owned(), "docs".parse().unwrap())].into(),
+        acts_as: None,
     })
 }
 

@@ -569,6 +569,15 @@ pub enum Fact {
     /// A key of an agent's memory was removed.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted { key: String, version: u64 },
+    /// An automation fires: the intent, before anything is done.
+    #[serde(rename = "automation.fired")]
+    AutomationFired(Box<AutomationFired>),
+    /// What came of a firing.
+    #[serde(rename = "automation.ended")]
+    AutomationEnded(AutomationEnded),
+    /// An automation did not fire.
+    #[serde(rename = "automation.skipped")]
+    AutomationSkipped(AutomationSkipped),
     /// A resource has a new version.
     #[serde(rename = "resource.put")]
     ResourcePut(ResourcePut),

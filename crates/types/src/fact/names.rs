@@ -4,6 +4,9 @@ use super::Fact;
 
 macro_rules! names {
     ($($variant:ident => $name:literal,)+) => {
+        /// Every type of event.
+        pub const TYPE_NAMES: &[&str] = &[$($name,)+];
+
         impl Fact {
             /// The event's type, such as `agent.started`.
             #[must_use]
@@ -159,6 +162,9 @@ names! {
     BindingDetached => "binding.detached",
     MemoryPut => "memory.put",
     MemoryDeleted => "memory.deleted",
+    AutomationFired => "automation.fired",
+    AutomationEnded => "automation.ended",
+    AutomationSkipped => "automation.skipped",
     ResourcePut => "resource.put",
     ResourceDeleted => "resource.deleted",
     ContextResolved => "context.resolved",

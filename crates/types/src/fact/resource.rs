@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{SafeLabel, resource::ResourceUri};
+use crate::{SafeLabel, automation::ActsAs, resource::ResourceUri};
 
 /// A version of a resource. What it holds stands in the body store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,9 @@ pub struct ResourcePut {
     /// By what it is found.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, SafeLabel>,
+    /// As whom it acts, if it is an automation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acts_as: Option<ActsAs>,
 }
 
 /// The end of a resource; its versions stay, and so does its count.

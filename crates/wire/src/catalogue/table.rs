@@ -1,10 +1,13 @@
-//! The rows of the catalogue, by profile. Those of workspaces and of what neighbours keep stand in files of their own.
+//! The rows of the catalogue, by profile. Those of workspaces, of automations and of what neighbours keep stand in files of
+//! their own.
 
-// Each adds its rows to those before and hands all on, so that the order of these two matters.
+// Each adds its rows to those before and hands all on, so that their order matters.
 #[macro_use]
 mod workspaces;
 #[macro_use]
 mod neighbours;
+#[macro_use]
+mod automations;
 
 use serde_json::Value;
 
@@ -15,7 +18,7 @@ use crate::{
 };
 use edgeplane_types::ErrorName;
 
-with_neighbours! {
+with_automations! {
     /// Greets the node: versions, and as whom it knows the caller.
     "core/initialize" CoreInitialize(api::core::InitializeParams) -> api::core::InitializeResult,
         Read, Anyone, Nothing, Safe, [Unsupported], "0.1";
@@ -505,22 +508,22 @@ with_neighbours! {
         Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidState], "0.6";
     /// Shows a resource: what it holds in a version, secrets masked.
     "resource/get" ResourceGet(api::resource::GetResourceParams) -> api::resource::ResourceView,
-        Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.6";
     /// Lists resources: configuration and administrative state.
     "resource/list" ResourceList(api::resource::ListResourcesParams) -> api::resource::ResourcesResult,
-        Read, Operator, Read, Safe, [InvalidParams], "0.6";
+        Read, OwnerOrOperator, Read, Safe, [InvalidParams], "0.6";
     /// Writes a resource, as its next version; what it holds already makes none.
     "resource/put" ResourcePut(api::resource::PutResourceParams) -> api::resource::ResourceView,
-        Write, Operator, Supervise, Same, [InvalidParams, VersionConflict, TooLarge, QuotaExhausted, Unsupported, StorageFull], "0.6";
+        Write, OwnerOrOperator, Supervise, Same, [InvalidParams, VersionConflict, TooLarge, QuotaExhausted, Unsupported, StorageFull], "0.6";
     /// Changes a part of a resource by a JSON merge patch.
     "resource/patch" ResourcePatch(api::resource::PatchResourceParams) -> api::resource::ResourceView,
-        Write, Operator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, TooLarge, Unsupported, StorageFull], "0.6";
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, TooLarge, Unsupported, StorageFull], "0.6";
     /// Ends a resource; its versions stay, and its count goes on if it is written again.
     "resource/delete" ResourceDelete(api::resource::DeleteResourceParams) -> api::resource::ResourceView,
-        Write, Operator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, Unsupported, StorageFull], "0.6";
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams, VersionConflict, Unsupported, StorageFull], "0.6";
     /// Lists the versions of a resource, newest first.
     "resource/history" ResourceHistory(api::resource::ResourceHistoryParams) -> api::resource::ResourcesResult,
-        Read, Operator, Read, Safe, [NotFound, InvalidParams], "0.6";
+        Read, OwnerOrOperator, Read, Safe, [NotFound, InvalidParams], "0.6";
     /// Lists what connectors offer, with what holds for each for whoever asks.
     "capability/list" CapabilityList(api::capability::ListCapabilitiesParams) -> api::capability::CapabilitiesResult,
         Read, Anyone, Read, Safe, [NotFound, InvalidParams], "0.6";

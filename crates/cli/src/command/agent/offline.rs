@@ -256,7 +256,7 @@ fn print(out: &mut Output, agent: &Description) -> anyhow::Result<()> {
     }
     row("depends on", agent.depends_on.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     for schedule in &agent.schedules {
-        row("schedule", cell(format!("{}: {}", schedule.name, schedule.body.when())));
+        row("schedule", cell(format!("{}: {}", schedule.name, schedule.body.timing.when())));
     }
     row("ready", readiness(agent));
     out.table(&table)?;

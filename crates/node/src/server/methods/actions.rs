@@ -39,7 +39,7 @@ pub(in crate::server) async fn open(session: &Session, params: OpenParams) -> Re
     };
     check_owner(session, handle.id)?;
     let before = session.shared.record.head();
-    let request = ActionRequest::Open(session.caller.clone(), Box::new(params));
+    let request = ActionRequest::Open(Box::new(session.caller.clone()), Box::new(params));
     let row = handle.ask(|reply| Command::Action(request, reply)).await??;
     session.replayed.store(row.opened_pos <= before, Ordering::Relaxed);
     whole_view(session, row)

@@ -1,15 +1,15 @@
-//! Declaring agents and their schedules: parsed, checked against the node, and taken whole or not at all.
+//! Declaring agents, their schedules and resources: parsed, checked against the node, and taken whole or not at all.
 
-mod connectors;
 mod replicas;
+mod resources;
 mod schedules;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
-    ConnectorManifest, Driver, FilePath, Manifest, OpenTurn, Problem, RunState, ScheduleManifest, SecretForm,
-    SourceFile, Sourced, StateKind, parse_set,
+    AutomationManifest, ConnectorManifest, Driver, FilePath, Manifest, OpenTurn, Problem, RunState,
+    ScheduleManifest, SecretForm, Set, SourceFile, Sourced, StateKind, parse_set,
 };
 use edgeplane_types::{AgentName, Desired, ErrorName, Generation, Phase, StreamName, Tenant, fact::Cause};
 use edgeplane_wire::{
@@ -17,7 +17,7 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use self::{connectors::ConnectorPlan, schedules::SchedulePlan};
+use self::{resources::ResourcePlan, schedules::SchedulePlan};
 use super::{Session, agents::reached};
 use crate::{
     agent::{self, AgentHandle, AgentIdentity, Birth, Command, LifeRequest},
@@ -44,13 +44,13 @@ pub(in crate::server) async fn apply(
     session: &Session,
     params: ApplyParams,
 ) -> Result<ApplyResult, RpcError> {
-    let Documents { manifests, schedules, connectors } = read(session, &params)?;
+    let Documents { manifests, schedules, connectors, automations } = read(session, &params)?;
     let plans = plan(session, manifests).await?;
     let schedules = schedules::plan(session, &plans, schedules)?;
-    let connectors = connectors::check(&params, connectors)?;
+    let resources = resources::check(session, &params, connectors, automations)?;
     let described = schedules.iter().flat_map(SchedulePlan::describe).collect();
     if params.dry_run {
-        let resources = connectors::plan(session, connectors)?.iter().map(ConnectorPlan::describe).collect();
+        let resources = resources::plan(session, resources)?.iter().map(ResourcePlan::describe).collect();
         return Ok(ApplyResult {
             items: plans.iter().map(describe).collect(),
             schedules: described,
@@ -61,11 +61,12 @@ pub(in crate::server) async fn apply(
     let mut items: BTreeMap<usize, Applied> = BTreeMap::new();
     // What is planned of resources must be so still when it is durable.
     let changing = session.shared.resources.changing.lock().await;
-    let connectors = connectors::plan(session, connectors)?;
+    let resources = resources::plan(session, resources)?;
     let mut draft = Draft::default();
-    connectors::draft(session, &mut draft, &connectors, &origin)?;
+    resources::draft(session, &mut draft, &resources, &origin)?;
     let created = create(session, (&plans, &schedules), &origin, draft).await?;
     drop(changing);
+    session.shared.automations.wake();
     let mut started = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
         let mut applied = describe(plan);
@@ -92,7 +93,7 @@ pub(in crate::server) async fn apply(
     for (handle, manifest) in started {
         start_when_ready(&session.shared, handle, &manifest, Cause::Manifest);
     }
-    let resources = connectors.iter().map(ConnectorPlan::describe).collect();
+    let resources = resources.iter().map(ResourcePlan::describe).collect();
     Ok(ApplyResult { items: items.into_values().collect(), schedules: described, resources })
 }
 
@@ -150,6 +151,7 @@ struct Documents {
     manifests: Vec<Manifest>,
     schedules: Vec<Sourced<ScheduleManifest>>,
     connectors: Vec<Sourced<ConnectorManifest>>,
+    automations: Vec<Sourced<AutomationManifest>>,
 }
 
 /// Reads the documents; everything that is wrong comes back at once.
@@ -192,18 +194,18 @@ fn read(session: &Session, params: &ApplyParams) -> Result<Documents, RpcError> 
         }
         manifests.push(resolved);
     }
-    Ok(Documents { manifests, schedules: set.schedules, connectors: set.connectors })
+    let Set { schedules, connectors, automations, .. } = set;
+    Ok(Documents { manifests, schedules, connectors, automations })
 }
 
 /// The one agent that a text declares, held to all that is checked of agents that are applied.
 pub(super) fn read_one(session: &Session, text: &str, folder: &str) -> Result<Manifest, RpcError> {
     let (file, text, folder) = ("manifest".to_owned(), text.to_owned(), folder.to_owned());
     let params = ApplyParams { documents: vec![Document { file, text, folder }], dry_run: true };
-    let Documents { mut manifests, schedules, connectors } = read(session, &params)?;
+    let Documents { mut manifests, schedules, connectors, automations } = read(session, &params)?;
+    let is_alone = schedules.is_empty() && connectors.is_empty() && automations.is_empty();
     match manifests.pop() {
-        Some(manifest) if manifests.is_empty() && schedules.is_empty() && connectors.is_empty() => {
-            Ok(manifest)
-        }
+        Some(manifest) if manifests.is_empty() && is_alone => Ok(manifest),
         _ => Err(RpcError::new(
             ErrorName::InvalidManifest,
             "the text is to declare one agent and nothing else",

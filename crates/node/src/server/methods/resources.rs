@@ -33,6 +33,7 @@ pub(in crate::server) async fn get(
     params: GetResourceParams,
 ) -> Result<ResourceView, RpcError> {
     let GetResourceParams { uri, at_version, if_none_match, fields } = params;
+    check_kind(session, &uri)?;
     if fields.len() > FIELDS_MAX {
         let what = format!("`fields` names {} keys, more than {FIELDS_MAX}", fields.len());
         return Err(RpcError::new(ErrorName::InvalidParams, what));
@@ -53,6 +54,7 @@ pub(in crate::server) async fn get(
     };
     let found = session.shared.record.read(read).await?;
     let (row, held, is_known) = found.ok_or_else(|| no_version(&uri, at_version))?;
+    check_concerns(session, &row, &uri)?;
     let mut shown = view(session, &row)?;
     shown.not_modified = is_known;
     if let Some(held) = held.transpose()? {
@@ -92,13 +94,15 @@ pub(in crate::server) async fn list(
         Some(Err(_)) => return Err(no_cursor()),
     };
     let rows = rows(params.limit);
+    check_somebody(session)?;
     let filter = ResourceFilter { kind: params.kind, prefix: params.prefix.unwrap_or_default(), after };
     let found = session.shared.record.read(move |reader| reader.resources(&filter, rows)).await?;
     let next_cursor = match found.last() {
         Some(last) if found.len() == rows => Some(uri_of(last)?.to_string()),
         _ => None,
     };
-    let mut items = found.iter().map(|row| view(session, row)).collect::<Result<Vec<_>, _>>()?;
+    let seen = found.iter().filter(|row| resources::concerns(&session.caller, row));
+    let mut items = seen.map(|row| view(session, row)).collect::<Result<Vec<_>, _>>()?;
     items.retain(|item| params.labels.iter().all(|(key, value)| item.labels.get(key) == Some(value)));
     Ok(ResourcesResult { items, next_cursor })
 }
@@ -107,6 +111,7 @@ pub(in crate::server) async fn history(
     session: &Session,
     params: ResourceHistoryParams,
 ) -> Result<ResourcesResult, RpcError> {
+    check_kind(session, &params.uri)?;
     let before = params.cursor.as_deref().map(str::parse::<u64>).transpose().map_err(|_bad| no_cursor())?;
     let (uri, rows) = (params.uri.clone(), rows(params.limit));
     let found = session.shared.record.read(move |reader| reader.resource_history(&uri, rows, before)).await?;
@@ -117,8 +122,39 @@ pub(in crate::server) async fn history(
         Some(last) if found.len() == rows && last.version > 1 => Some(last.version.to_string()),
         _ => None,
     };
-    let items = found.iter().map(|row| view(session, row)).collect::<Result<Vec<_>, _>>()?;
+    // A version of somebody else's is theirs, also where the name is the caller's by now.
+    let seen =
+        found.iter().filter(|row| session.caller.is_operator() || resources::concerns(&session.caller, row));
+    let items = seen.map(|row| view(session, row)).collect::<Result<Vec<_>, _>>()?;
     Ok(ResourcesResult { items, next_cursor })
+}
+
+/// Refuses callers that are neither operators nor agents beyond doubt.
+fn check_somebody(session: &Session) -> Result<(), RpcError> {
+    let caller = &session.caller;
+    if caller.is_operator() || caller.agent.as_ref().is_some_and(|agent| caller.is_agent(agent.id)) {
+        return Ok(());
+    }
+    let what = format!("`{}` has no resources: rule owner-or-operator", caller.principal);
+    Err(RpcError::new(ErrorName::PermissionDenied, what)
+        .hint("only an operator, or an agent of its own, may do this"))
+}
+
+/// Agents have automations, and nothing else of what is here.
+fn check_kind(session: &Session, uri: &ResourceUri) -> Result<(), RpcError> {
+    check_somebody(session)?;
+    if session.caller.is_operator() || uri.kind() == ResourceKind::Automation {
+        return Ok(());
+    }
+    Err(resources::foreign(&session.caller, uri))
+}
+
+fn check_concerns(session: &Session, row: &ResourceRow, uri: &ResourceUri) -> Result<(), RpcError> {
+    if resources::concerns(&session.caller, row) {
+        Ok(())
+    } else {
+        Err(resources::foreign(&session.caller, uri))
+    }
 }
 
 fn no_cursor() -> RpcError {
@@ -158,8 +194,10 @@ pub(in crate::server) async fn delete(
 }
 
 async fn change(session: &Session, wanted: Wanted) -> Result<ResourceView, RpcError> {
+    check_kind(session, &wanted.uri)?;
     let origin = Origin::actor(session.caller.actor());
-    let Changed { row, is_unchanged } = resources::change(&session.shared, wanted, &origin).await?;
+    let changed = resources::change(&session.shared, &session.caller, wanted, &origin).await?;
+    let Changed { row, is_unchanged } = changed;
     Ok(ResourceView { unchanged: is_unchanged, ..view(session, &row)? })
 }
 

@@ -68,7 +68,7 @@ fn view(reader: &Reader, agent: &AgentName, row: &ScheduleRow) -> ScheduleView {
     ScheduleView {
         agent: agent.clone(),
         name: row.name.clone(),
-        when: body.as_ref().map(edgeplane_manifest::ScheduleBody::when).unwrap_or_default(),
+        when: body.as_ref().map(|body| body.timing.when()).unwrap_or_default(),
         spec: body.map(|body| body.canonical_json()).unwrap_or_default(),
         in_manifest: row.in_manifest,
         paused: row.paused,

@@ -131,7 +131,7 @@ pub(super) fn weigh(
         let admitted = admission::admit(shared, caller, handle, saying)?;
         return Ok(Weighed { authority: admitted.authority, causation: admitted.causation });
     }
-    let Some(agent) = &caller.agent else {
+    let Some(agent) = caller.agent.as_ref().filter(|_| caller.automation.is_none()) else {
         return Ok(Weighed { authority: caller.authority(), causation: None });
     };
     let led = admission::led_by(shared, agent, &saying)?;
