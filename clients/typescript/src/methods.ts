@@ -2188,6 +2188,17 @@ export class CapabilityInvocation extends Group {
   cancel(params: t.InvocationParams, options?: Options): Promise<t.InvocationView> {
     return this.call("capability/invocation.cancel", params, "same", options);
   }
+
+  /**
+   * Answers a call of what the calling agent offers; the first answer counts.
+   *
+   * `capability/invocation.complete`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, permission_denied, invalid_params, invalid_state, fenced, too_large, storage_full.
+   */
+  complete(params: t.CompleteInvocationParams, options?: Options): Promise<t.InvocationView> {
+    return this.call("capability/invocation.complete", params, "again", options);
+  }
 }
 
 /** `capability/permission.*` */
@@ -2322,6 +2333,28 @@ export class Capability extends Group {
    */
   invoke(params: t.InvokeParams, options?: Options): Promise<t.InvocationView> {
     return this.call("capability/invoke", params, "again", options);
+  }
+
+  /**
+   * Has an agent offer a capability for as long as its epoch lives.
+   *
+   * `capability/register`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, invalid_state, quota_exhausted, too_large, storage_full.
+   */
+  register(params: t.RegisterCapabilityParams, options?: Options): Promise<t.RegistrationView> {
+    return this.call("capability/register", params, "same", options);
+  }
+
+  /**
+   * Takes back what an agent offers; calls that run may still be answered.
+   *
+   * `capability/withdraw`: writes; a token needs: `supervise`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, storage_full.
+   */
+  withdraw(params: t.WithdrawCapabilityParams, options?: Options): Promise<t.RegistrationView> {
+    return this.call("capability/withdraw", params, "same", options);
   }
 }
 

@@ -955,6 +955,13 @@ export interface AwaitInvocationParams {
   timeout_ms: number;
 }
 
+/** What is behind a capability. */
+export type BackingKind =
+  /** A server that the node speaks to. */
+  | "connector"
+  /** An agent that registered it. */
+  | "agent";
+
 /** Waits until what was written has arrived. */
 export interface BarrierAwaitParams {
   /** Of what. */
@@ -1227,10 +1234,16 @@ export interface CapabilitiesResult {
 
 /** What is behind a capability. */
 export interface CapabilityBacking {
-  /** The connector that offers it. */
-  connector: AgentName;
-  /** What the connector's server calls it, letter for letter. */
+  /** What kind of thing. */
+  kind: BackingKind;
+  /** The connector, the agent or the workflow that offers it, or the profile of a method. */
+  owner: AgentName;
+  /** What that calls it, letter for letter. */
   native_id: string;
+  /** The agent that offers it, by its id. */
+  agent_id?: AgentId | null;
+  /** The agent's epoch that offers it. */
+  epoch?: Epoch | null;
 }
 
 /** What a capability does at most. */
@@ -1252,19 +1265,21 @@ export type CapabilityKind =
   /** Something that is read. */
   | "resource"
   /** A text with places to fill. */
-  | "prompt";
+  | "prompt"
+  /** Something that is done by the node or an agent. */
+  | "operation";
 
 /** Names a capability. */
 export interface CapabilityParams {
-  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`. */
+  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`. */
   capability: string;
 }
 
 /** A capability. */
 export interface CapabilityView {
-  /** Its id: the same as long as its connector and its native name are. */
+  /** Its id: the same as long as its owner and its native name are. */
   capability_id: CapabilityId;
-  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`. */
+  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`. */
   name: string;
   /** What it is. */
   kind: CapabilityKind;
@@ -1647,6 +1662,16 @@ export interface CompactionView {
   authority: Authority;
   /** When it was drawn. */
   at: Timestamp;
+}
+
+/** Answers a call. Exactly one of `output` and `error` is given. */
+export interface CompleteInvocationParams {
+  /** Which. */
+  invocation_id: InvocationId;
+  /** What came of it: at most 4 MiB of JSON. */
+  output?: Json;
+  /** Why it went wrong: at most 4 KiB. */
+  error?: string | null;
 }
 
 /** Something that a restore left as it is. */
@@ -3304,7 +3329,7 @@ export interface InvocationView {
   asked_at: Timestamp;
   /** By whom. */
   by: string;
-  /** What it is given; what looks like a secret is masked. */
+  /** What it is given; what looks like a secret is masked. The agent that is to answer it sees it exactly, or not at all. */
   input?: Json;
   /** The action by which a person is asked. */
   action_id?: ActionId | null;
@@ -3343,7 +3368,7 @@ export interface InvokeParams {
   input?: Json;
   /** How it is waited for. */
   mode?: InvokeMode;
-  /** How long it may take, in milliseconds; at most what its connector says. */
+  /** How long it may take, in milliseconds; at most what is said of the capability. */
   timeout_ms?: number | null;
 }
 
@@ -3732,6 +3757,8 @@ export interface LimitView {
 export interface ListCapabilitiesParams {
   /** Only those of this connector. */
   connector?: AgentName | null;
+  /** Only those with this behind them. */
+  backing?: BackingKind | null;
   /** Only those of this kind. */
   kind?: CapabilityKind | null;
   /** Most capabilities, at most 500; 100 if not given. */
@@ -5070,6 +5097,48 @@ export interface RecordingResult {
   rows: number;
   /** Whether the program has pipes and no terminal. */
   pipes?: boolean;
+}
+
+/** Has an agent offer a capability for as long as its epoch lives. What it offers by this name already is replaced. */
+export interface RegisterCapabilityParams {
+  /** What it is called within the agent; its whole name is `agent:AGENT/NAME`. */
+  name: SafeLabel;
+  /** Which agent, by name or id; the calling agent if not given. */
+  agent?: string | null;
+  /** `tool` or `operation`. */
+  kind?: CapabilityKind;
+  /** What it is called for people: at most 256 bytes. */
+  title?: string | null;
+  /** What it is for: at most 4 KiB. */
+  description?: string | null;
+  /** What a call is given, as a JSON Schema of an object. */
+  input_schema?: Json;
+  /** What a call gives, as a JSON Schema. */
+  output_schema?: Json;
+  /** What it does at most. It is shown; it is believed if an operator says it. */
+  effect?: EffectClass;
+  /** What holds for a call by an agent; `ask` if not given. Only an operator may say it. */
+  permission?: Permission | null;
+  /** How long a call may take, in milliseconds: at most an hour; a minute if not given. */
+  timeout_ms?: number;
+}
+
+/** What an agent offers. */
+export interface RegistrationView {
+  /** Its id: the same whenever this agent offers something by this name. */
+  capability_id: CapabilityId;
+  /** Its whole name. */
+  name: string;
+  /** The agent. */
+  agent_id: AgentId;
+  /** The epoch that offers it. */
+  epoch: Epoch;
+  /** Changes whenever something else is said of it. */
+  digest: string;
+  /** The number of its registration in the agent's stream: its calls come behind it, as `capability.called`. */
+  seq: number;
+  /** Whether it was offered so before. */
+  unchanged?: boolean;
 }
 
 /** Something that is uncertain or stuck. */
@@ -7557,6 +7626,12 @@ export interface Waterfall {
   gaps: Array<TraceGap>;
   /** When its last span ended; none while one is open. */
   end?: Timestamp | null;
+}
+
+/** Takes back what an agent offers. Calls that run may still be answered. */
+export interface WithdrawCapabilityParams {
+  /** Its id or its whole name. */
+  capability: string;
 }
 
 /** Makes a folder known as a workspace: that of an agent, or one that is named. One that is known stays as it is. */

@@ -194,7 +194,7 @@ fn offer(kind: OfferKind, value: &Value) -> Result<(Offer, usize), String> {
         ));
     }
     let input_schema = match kind {
-        OfferKind::Tool => schema(value.get("inputSchema"))
+        OfferKind::Tool => object_schema(value.get("inputSchema"))
             .map_err(|why| format!("{word} `{shown}` is left out: its input schema {why}"))?,
         OfferKind::Resource => Map::new(),
         OfferKind::Prompt => of_arguments(value.get("arguments")),
@@ -227,7 +227,10 @@ fn offer(kind: OfferKind, value: &Value) -> Result<(Offer, usize), String> {
 }
 
 /// A schema that says what an object is, or why it is none.
-fn schema(value: Option<&Value>) -> Result<Map<String, Value>, &'static str> {
+///
+/// # Errors
+/// What is wrong with it, as the rest of a sentence.
+pub fn object_schema(value: Option<&Value>) -> Result<Map<String, Value>, &'static str> {
     let schema = value.and_then(Value::as_object).ok_or("is no object")?;
     match schema.get("type") {
         Some(Value::String(word)) if word == "object" => {}
@@ -266,7 +269,8 @@ fn of_arguments(arguments: Option<&Value>) -> Map<String, Value> {
 }
 
 /// The same value with the keys of its objects in order.
-fn sorted(value: &Value) -> Value {
+#[must_use]
+pub fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(entries) => {
             let ordered: BTreeMap<&String, Value> =

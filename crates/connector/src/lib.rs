@@ -25,7 +25,7 @@ mod verdict;
 pub use connector::{Connector, Standing, Targeting};
 pub use failure::{CallFailure, Effect, Ended, Failure};
 pub use handler::Progress;
-pub use inventory::{Inventory, Offer, OfferKind};
+pub use inventory::{Inventory, Offer, OfferKind, object_schema, sorted};
 pub use limits::{FRAME_BYTES_MAX, Limits, OFFERS_MAX, STDERR_LINES_MAX};
 pub use oauth::{Grantor, Oauth};
 pub use once::{ask_address, ask_program};

@@ -123,7 +123,7 @@ fn what_a_server_offers_is_listed_found_and_called() {
     );
     assert_eq!(list["connectors"][0]["available"], true);
     let echo = made(&node, "capability/get", json!({ "capability": "tools/echo" }));
-    assert_eq!(echo["backing"], json!({ "connector": "tools", "native_id": "echo" }));
+    assert_eq!(echo["backing"], json!({ "kind": "connector", "owner": "tools", "native_id": "echo" }));
     assert_eq!(echo["effect"], json!({ "class": "read", "vouched": true, "reversible": true }));
     assert_eq!(echo["input_schema"]["required"], json!(["text"]));
     // What its server claims is shown and believed by nobody.

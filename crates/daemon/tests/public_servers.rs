@@ -99,7 +99,7 @@ fn every_kind_of_thing_that_a_public_server_offers_is_found_and_called() {
         assert!(found.iter().any(|found| found == name), "{name}: {found:?}");
     }
     let sum = ask(&node, "capability/get", json!({ "capability": "everything/get-sum" })).unwrap();
-    assert_eq!(sum["backing"], json!({ "connector": "everything", "native_id": "get-sum" }));
+    assert_eq!(sum["backing"], json!({ "kind": "connector", "owner": "everything", "native_id": "get-sum" }));
     assert_eq!(sum["input_schema"]["required"], json!(["a", "b"]));
     let added = called(&node, "everything/get-sum", &json!({ "a": 2, "b": 3 }));
     assert_eq!(text_of(&added), "The sum of 2 and 3 is 5.");

@@ -1,6 +1,6 @@
-//! Capabilities: what connectors offer, and the one door through which it is called.
+//! Capabilities: what is offered to be called, and the one door through which it is.
 //!
-//! Owns the servers that are spoken to, what of theirs is offered to whom, and what becomes of each call: leave first,
+//! Owns the servers that are spoken to, what agents registered, what of all that is offered to whom, and what becomes of each call: leave first,
 //! then the intent in the record, then the act, then its outcome in the record. How a server is spoken to is the business
 //! of `connector`; what rules say is the gate's.
 
@@ -10,6 +10,7 @@ mod kept;
 mod live;
 mod offered;
 mod permission;
+mod registered;
 
 use std::{
     collections::HashMap,
@@ -24,8 +25,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{record::chain, shared::Shared};
 
 pub(crate) use door::{ASKS, Wanted, action_of, cancel, input_of, invoke, output_of};
-pub(crate) use offered::{Found, Listed, find, listed, view};
+pub(crate) use offered::{Found, Listed, Of, find, listed, view};
 pub(crate) use permission::{By, evaluate, locked_out};
+pub(crate) use registered::{complete, exact_input, register, withdraw};
 
 /// Invocations that are read at one go.
 const PAGE: usize = 500;
@@ -38,6 +40,8 @@ pub(crate) struct Capabilities {
     running: Mutex<HashMap<InvocationId, Running>>,
     /// Exactly what waiting calls are given, where the record has it masked only.
     inputs: Mutex<HashMap<InvocationId, Vec<u8>>>,
+    /// Held by whoever changes what agents offer, from the look at it to the record.
+    registering: tokio::sync::Mutex<()>,
     /// Changes whenever a call is over.
     ends: watch::Sender<u64>,
 }
@@ -46,19 +50,24 @@ pub(crate) struct Capabilities {
 #[derive(Debug, Clone)]
 struct Running {
     stop: CancellationToken,
+    /// Cancelled when it is over.
+    over: CancellationToken,
 }
 
 impl Capabilities {
     fn enter(&self, id: InvocationId) -> CancellationToken {
         let stop = CancellationToken::new();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.insert(id, Running { stop: stop.clone() });
+        running.insert(id, Running { stop: stop.clone(), over: CancellationToken::new() });
         stop
     }
 
     fn leave(&self, id: InvocationId) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let left = self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         self.inputs.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if let Some(left) = left {
+            left.over.cancel();
+        }
         self.ends.send_modify(|ends| *ends = ends.wrapping_add(1));
     }
 
@@ -76,8 +85,18 @@ impl Capabilities {
         running.get(&id).map(|running| running.stop.clone())
     }
 
+    /// Cancelled when a call that is worked on is over.
+    fn end_of(&self, id: InvocationId) -> Option<CancellationToken> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(&id).map(|running| running.over.clone())
+    }
+
     fn keep_input(&self, id: InvocationId, input: Vec<u8>) {
         self.inputs.lock().unwrap_or_else(PoisonError::into_inner).insert(id, input);
+    }
+
+    fn kept_input(&self, id: InvocationId) -> Option<Vec<u8>> {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
     fn take_input(&self, id: InvocationId) -> Option<Vec<u8>> {
@@ -123,7 +142,7 @@ async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
         Fact::ResourceDeleted(end) if end.uri.kind() == ResourceKind::Connector => {
             live::changed(shared, &end.uri);
         }
-        _ => {}
+        fact => registered::heard(shared, event, fact).await,
     }
 }
 
@@ -136,7 +155,9 @@ async fn take_up(shared: &Arc<Shared>) {
         let Some(last) = page.last() else { return };
         cursor = last.pos;
         for row in page {
-            if shared.capabilities.is_running(row.asked.invocation_id) {
+            if shared.capabilities.is_running(row.asked.invocation_id)
+                && registered::is_answered_yet(shared, &row)
+            {
                 continue;
             }
             if let Err(error) = door::take_up(shared, row).await {

@@ -49,8 +49,9 @@ pub use row::{
     BusyRow, CallRow, CheckpointRow, CommandInputRow, CommandRow, CommandStory, DeliveryRow, EdgeRow,
     EpochRow, FiringRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow, JobReportRow,
     JobRow, JobTally, KeyRow, Leading, Lift, LockRow, MemoryRow, MemoryTotals, MessageRow, Occurrence,
-    OccurrenceRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter, ResourceRow,
-    RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow, TaskRow,
-    TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals, WorkspaceRow,
+    OccurrenceRow, OfferRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter,
+    ResourceRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow,
+    TaskRow, TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
+    WorkspaceRow,
 };
 pub use store::{Damage, Health, Observer, Store};

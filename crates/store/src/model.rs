@@ -16,6 +16,7 @@ mod jobs;
 mod keys;
 mod memory;
 pub(crate) mod messages;
+mod offers;
 mod overrides;
 mod policies;
 mod recordings;
@@ -34,8 +35,8 @@ pub(crate) mod rebuild;
 pub(crate) use actions::kind_word;
 
 use edgeplane_types::{
-    ActionId, AgentId, AgentName, ArtifactId, CheckpointId, DeliveryId, Epoch, Event, FiringId, InputId,
-    InvocationId, MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId,
+    ActionId, AgentId, AgentName, ArtifactId, CapabilityId, CheckpointId, DeliveryId, Epoch, Event, FiringId,
+    InputId, InvocationId, MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId,
     ThreadId, TokenId, WorkspaceId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -79,6 +80,8 @@ pub enum Model {
     Resources,
     /// Calls of capabilities.
     Invocations,
+    /// What agents offer.
+    Offers,
     /// Where each trace begins and is handed on.
     Traces,
     /// Keys that calls were made under.
@@ -99,7 +102,7 @@ pub enum Model {
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -117,6 +120,7 @@ impl Model {
         Self::Deliveries,
         Self::Resources,
         Self::Invocations,
+        Self::Offers,
         Self::Traces,
         Self::Calls,
         Self::Tasks,
@@ -148,6 +152,7 @@ impl Model {
             Self::Deliveries => "deliveries",
             Self::Resources => "resources",
             Self::Invocations => "invocations",
+            Self::Offers => "offers",
             Self::Traces => "traces",
             Self::Calls => "calls",
             Self::Tasks => "tasks",
@@ -178,6 +183,7 @@ impl Model {
             Self::Deliveries => &deliveries::DEFINITION,
             Self::Resources => &resources::DEFINITION,
             Self::Invocations => &invocations::DEFINITION,
+            Self::Offers => &offers::DEFINITION,
             Self::Traces => &traces::DEFINITION,
             Self::Calls => &calls::DEFINITION,
             Self::Tasks => &tasks::DEFINITION,
@@ -298,6 +304,9 @@ pub enum FoldError {
     /// There is no such firing that is open.
     #[error("firing {0} is not open")]
     NoFiring(FiringId),
+    /// No live epoch offers such a capability.
+    #[error("capability {0} is not offered any more")]
+    NoOffer(CapabilityId),
     /// There is a workspace with this id or of this folder already.
     #[error("workspace {0} exists already, or its folder has another one")]
     WorkspaceTwice(WorkspaceId),

@@ -15,6 +15,7 @@ mod inbox;
 mod invocations;
 mod jobs;
 mod memory;
+mod offers;
 mod order;
 mod overrides;
 mod policies;

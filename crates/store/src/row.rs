@@ -6,6 +6,7 @@ mod decided;
 mod invocations;
 mod jobs;
 mod messages;
+mod offers;
 mod overrides;
 mod resources;
 mod schedules;
@@ -29,6 +30,7 @@ pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution,
 pub use invocations::InvocationRow;
 pub use jobs::{BusyRow, JobItemRow, JobReportRow, JobRow, JobTally};
 pub use messages::{Leading, MessageRow, OpenTurn, Waiting, WaitingRow, WaitingTotals};
+pub use offers::OfferRow;
 pub use overrides::{Hold, Lift, OverrideRow};
 pub use resources::{ResourceFilter, ResourceRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};

@@ -11,6 +11,25 @@ words! {
         Resource => "resource",
         /// A text with places to fill.
         Prompt => "prompt",
+        /// Something that is done by the node or an agent.
+        Operation => "operation",
+    }
+}
+
+words! {
+    /// What is behind a capability.
+    BackingKind {
+        /// A server that the node speaks to.
+        Connector => "connector",
+        /// An agent that registered it.
+        Agent => "agent",
+    }
+}
+
+impl Default for BackingKind {
+    /// What was called before there was anything else.
+    fn default() -> Self {
+        Self::Connector
     }
 }
 
@@ -101,6 +120,29 @@ words! {
         Deny => "deny",
         /// A person is to be asked.
         Ask => "ask",
+    }
+}
+
+impl BackingKind {
+    /// What stands before the name of an owner of this kind. No name has a colon, so that nobody can be taken for
+    /// somebody else; connectors stand alone.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Connector => "",
+            Self::Agent => "agent:",
+        }
+    }
+}
+
+impl CapabilityKind {
+    /// What something of this kind is called within its owner.
+    #[must_use]
+    pub fn called(self, native_id: &str) -> String {
+        match self {
+            Self::Tool | Self::Operation => native_id.to_owned(),
+            Self::Resource | Self::Prompt => format!("{self}:{native_id}"),
+        }
     }
 }
 

@@ -29,7 +29,8 @@ mod words;
 
 pub use automation::{ActsAs, AutomationCause, AutomationSkip, FiringState};
 pub use capability::{
-    CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState, Permission,
+    BackingKind, CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState,
+    Permission,
 };
 pub use error::ErrorName;
 pub use fact::{Event, Fact, StreamName};

@@ -4328,6 +4328,29 @@ class CapabilityInvocation(Group):
         result = self._call("capability/invocation.cancel", required, optional, ctx, "same")
         return cast(t.InvocationView, result)
 
+    def complete(
+        self,
+        *,
+        invocation_id: t.InvocationId,
+        output: Optional[Any] = None,
+        error: Optional[str] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.InvocationView:
+        """Answers a call of what the calling agent offers; the first answer counts.
+
+        `capability/invocation.complete`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, permission_denied, invalid_params, invalid_state, fenced, too_large, storage_full.
+
+        :param invocation_id: Which.
+        :param output: What came of it: at most 4 MiB of JSON.
+        :param error: Why it went wrong: at most 4 KiB.
+        """
+        required: Dict[str, Any] = {"invocation_id": invocation_id}
+        optional: Dict[str, Any] = {"output": output, "error": error}
+        result = self._call("capability/invocation.complete", required, optional, ctx, "again")
+        return cast(t.InvocationView, result)
+
 
 class CapabilityPermission(Group):
     """`capability/permission.*`"""
@@ -4344,7 +4367,7 @@ class CapabilityPermission(Group):
         a repetition without a key changes nothing. Errors of its own:
         not_found, unavailable.
 
-        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
         """
         required: Dict[str, Any] = {"capability": capability}
         optional: Dict[str, Any] = {}
@@ -4484,6 +4507,7 @@ class Capability(Group):
         self,
         *,
         connector: Optional[t.AgentName] = None,
+        backing: Optional[t.BackingKind] = None,
         kind: Optional[t.CapabilityKind] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
@@ -4496,12 +4520,13 @@ class Capability(Group):
         not_found, invalid_params.
 
         :param connector: Only those of this connector.
+        :param backing: Only those with this behind them.
         :param kind: Only those of this kind.
         :param limit: Most capabilities, at most 500; 100 if not given.
         :param cursor: Where a former list ended.
         """
         required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"connector": connector, "kind": kind, "limit": limit, "cursor": cursor}
+        optional: Dict[str, Any] = {"connector": connector, "backing": backing, "kind": kind, "limit": limit, "cursor": cursor}
         result = self._call("capability/list", required, optional, ctx, "safe")
         return cast(t.CapabilitiesResult, result)
 
@@ -4517,7 +4542,7 @@ class Capability(Group):
         a repetition without a key changes nothing. Errors of its own:
         not_found, unavailable.
 
-        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
         """
         required: Dict[str, Any] = {"capability": capability}
         optional: Dict[str, Any] = {}
@@ -4567,12 +4592,68 @@ class Capability(Group):
         :param digest: The digest of what was looked at; it is not called if it is another one by now.
         :param input: What it is given: an object.
         :param mode: How it is waited for.
-        :param timeout_ms: How long it may take, in milliseconds; at most what its connector says.
+        :param timeout_ms: How long it may take, in milliseconds; at most what is said of the capability.
         """
         required: Dict[str, Any] = {"capability": capability}
         optional: Dict[str, Any] = {"digest": digest, "input": input, "mode": mode, "timeout_ms": timeout_ms}
         result = self._call("capability/invoke", required, optional, ctx, "again")
         return cast(t.InvocationView, result)
+
+    def register(
+        self,
+        *,
+        name: t.SafeLabel,
+        agent: Optional[str] = None,
+        kind: Optional[t.CapabilityKind] = None,
+        title: Optional[str] = None,
+        description: Optional[str] = None,
+        input_schema: Optional[Any] = None,
+        output_schema: Optional[Any] = None,
+        effect: Optional[t.EffectClass] = None,
+        permission: Optional[t.Permission] = None,
+        timeout_ms: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RegistrationView:
+        """Has an agent offer a capability for as long as its epoch lives.
+
+        `capability/register`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, invalid_state, quota_exhausted, too_large, storage_full.
+
+        :param name: What it is called within the agent; its whole name is `agent:AGENT/NAME`.
+        :param agent: Which agent, by name or id; the calling agent if not given.
+        :param kind: `tool` or `operation`.
+        :param title: What it is called for people: at most 256 bytes.
+        :param description: What it is for: at most 4 KiB.
+        :param input_schema: What a call is given, as a JSON Schema of an object.
+        :param output_schema: What a call gives, as a JSON Schema.
+        :param effect: What it does at most. It is shown; it is believed if an operator says it.
+        :param permission: What holds for a call by an agent; `ask` if not given. Only an operator may say it.
+        :param timeout_ms: How long a call may take, in milliseconds: at most an hour; a minute if not given.
+        """
+        required: Dict[str, Any] = {"name": name}
+        optional: Dict[str, Any] = {"agent": agent, "kind": kind, "title": title, "description": description, "input_schema": input_schema, "output_schema": output_schema, "effect": effect, "permission": permission, "timeout_ms": timeout_ms}
+        result = self._call("capability/register", required, optional, ctx, "same")
+        return cast(t.RegistrationView, result)
+
+    def withdraw(
+        self,
+        *,
+        capability: str,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RegistrationView:
+        """Takes back what an agent offers; calls that run may still be answered.
+
+        `capability/withdraw`: writes; a token needs: `supervise`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, storage_full.
+
+        :param capability: Its id or its whole name.
+        """
+        required: Dict[str, Any] = {"capability": capability}
+        optional: Dict[str, Any] = {}
+        result = self._call("capability/withdraw", required, optional, ctx, "same")
+        return cast(t.RegistrationView, result)
 
 
 class ObserveTrace(Group):

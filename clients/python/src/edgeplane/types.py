@@ -1014,6 +1014,13 @@ class AwaitInvocationParams(TypedDict):
     timeout_ms: int
 
 
+BackingKind = Literal[
+    "connector",  # A server that the node speaks to.
+    "agent",  # An agent that registered it.
+]
+"""What is behind a capability."""
+
+
 class BarrierAwaitParams(TypedDict):
     """Waits until what was written has arrived."""
 
@@ -1309,10 +1316,16 @@ class CapabilitiesResult(TypedDict):
 class CapabilityBacking(TypedDict):
     """What is behind a capability."""
 
-    # The connector that offers it.
-    connector: AgentName
-    # What the connector's server calls it, letter for letter.
+    # What kind of thing.
+    kind: BackingKind
+    # The connector, the agent or the workflow that offers it, or the profile of a method.
+    owner: AgentName
+    # What that calls it, letter for letter.
     native_id: str
+    # The agent that offers it, by its id.
+    agent_id: NotRequired[Optional[AgentId]]
+    # The agent's epoch that offers it.
+    epoch: NotRequired[Optional[Epoch]]
 
 
 CapabilityEffect = TypedDict(
@@ -1333,6 +1346,7 @@ CapabilityKind = Literal[
     "tool",  # Something that is called.
     "resource",  # Something that is read.
     "prompt",  # A text with places to fill.
+    "operation",  # Something that is done by the node or an agent.
 ]
 """What a capability is."""
 
@@ -1340,16 +1354,16 @@ CapabilityKind = Literal[
 class CapabilityParams(TypedDict):
     """Names a capability."""
 
-    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
     capability: str
 
 
 class CapabilityView(TypedDict):
     """A capability."""
 
-    # Its id: the same as long as its connector and its native name are.
+    # Its id: the same as long as its owner and its native name are.
     capability_id: CapabilityId
-    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
     name: str
     # What it is.
     kind: CapabilityKind
@@ -1739,6 +1753,17 @@ class CompactionView(TypedDict):
     authority: Authority
     # When it was drawn.
     at: Timestamp
+
+
+class CompleteInvocationParams(TypedDict):
+    """Answers a call. Exactly one of `output` and `error` is given."""
+
+    # Which.
+    invocation_id: InvocationId
+    # What came of it: at most 4 MiB of JSON.
+    output: NotRequired[Any]
+    # Why it went wrong: at most 4 KiB.
+    error: NotRequired[Optional[str]]
 
 
 class ConflictView(TypedDict):
@@ -3399,7 +3424,7 @@ class InvocationView(TypedDict):
     asked_at: Timestamp
     # By whom.
     by: str
-    # What it is given; what looks like a secret is masked.
+    # What it is given; what looks like a secret is masked. The agent that is to answer it sees it exactly, or not at all.
     input: NotRequired[Any]
     # The action by which a person is asked.
     action_id: NotRequired[Optional[ActionId]]
@@ -3439,7 +3464,7 @@ class InvokeParams(TypedDict):
     input: NotRequired[Any]
     # How it is waited for.
     mode: NotRequired[InvokeMode]
-    # How long it may take, in milliseconds; at most what its connector says.
+    # How long it may take, in milliseconds; at most what is said of the capability.
     timeout_ms: NotRequired[Optional[int]]
 
 
@@ -3851,6 +3876,8 @@ class ListCapabilitiesParams(TypedDict):
 
     # Only those of this connector.
     connector: NotRequired[Optional[AgentName]]
+    # Only those with this behind them.
+    backing: NotRequired[Optional[BackingKind]]
     # Only those of this kind.
     kind: NotRequired[Optional[CapabilityKind]]
     # Most capabilities, at most 500; 100 if not given.
@@ -5238,6 +5265,50 @@ class RecordingResult(TypedDict):
     rows: int
     # Whether the program has pipes and no terminal.
     pipes: NotRequired[bool]
+
+
+class RegisterCapabilityParams(TypedDict):
+    """Has an agent offer a capability for as long as its epoch lives. What it offers by this name already is replaced."""
+
+    # What it is called within the agent; its whole name is `agent:AGENT/NAME`.
+    name: SafeLabel
+    # Which agent, by name or id; the calling agent if not given.
+    agent: NotRequired[Optional[str]]
+    # `tool` or `operation`.
+    kind: NotRequired[CapabilityKind]
+    # What it is called for people: at most 256 bytes.
+    title: NotRequired[Optional[str]]
+    # What it is for: at most 4 KiB.
+    description: NotRequired[Optional[str]]
+    # What a call is given, as a JSON Schema of an object.
+    input_schema: NotRequired[Any]
+    # What a call gives, as a JSON Schema.
+    output_schema: NotRequired[Any]
+    # What it does at most. It is shown; it is believed if an operator says it.
+    effect: NotRequired[EffectClass]
+    # What holds for a call by an agent; `ask` if not given. Only an operator may say it.
+    permission: NotRequired[Optional[Permission]]
+    # How long a call may take, in milliseconds: at most an hour; a minute if not given.
+    timeout_ms: NotRequired[int]
+
+
+class RegistrationView(TypedDict):
+    """What an agent offers."""
+
+    # Its id: the same whenever this agent offers something by this name.
+    capability_id: CapabilityId
+    # Its whole name.
+    name: str
+    # The agent.
+    agent_id: AgentId
+    # The epoch that offers it.
+    epoch: Epoch
+    # Changes whenever something else is said of it.
+    digest: str
+    # The number of its registration in the agent's stream: its calls come behind it, as `capability.called`.
+    seq: int
+    # Whether it was offered so before.
+    unchanged: NotRequired[bool]
 
 
 class Repair(TypedDict):
@@ -7775,6 +7846,13 @@ class Waterfall(TypedDict):
     gaps: List[TraceGap]
     # When its last span ended; none while one is open.
     end: NotRequired[Optional[Timestamp]]
+
+
+class WithdrawCapabilityParams(TypedDict):
+    """Takes back what an agent offers. Calls that run may still be answered."""
+
+    # Its id or its whole name.
+    capability: str
 
 
 class WorkspaceCreateParams(TypedDict):

@@ -1,10 +1,11 @@
 //! Capabilities: what connectors offer, and calls of it.
 
 use edgeplane_testkit::mcp;
-use edgeplane_types::ErrorName;
+use edgeplane_types::{ErrorName, Phase};
+use edgeplane_wire::rpc::RpcError;
 use serde_json::{Value, json};
 
-use super::{Case, Who, World, case, fails, failure, good};
+use super::{Case, Good, Who, World, case, fails, failure, good};
 
 /// A connector that several cases share.
 fn tools(world: &World) {
@@ -73,7 +74,91 @@ fn waiting(world: &World) -> Value {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    looking().into_iter().chain(calling()).collect()
+    looking().into_iter().chain(calling()).chain(offering()).collect()
+}
+
+/// Something that an agent of its own offers.
+fn offered(world: &World) -> (String, Value) {
+    let agent = world.cat();
+    let made = world.made("capability/register", json!({ "agent": agent, "name": "x" }));
+    (agent, json!({ "capability": made["name"] }))
+}
+
+/// A call that an agent is to answer, and its answer.
+fn unanswered(world: &World) -> (String, Value) {
+    let (agent, capability) = offered(world);
+    let made = world.made("capability/invoke", with(capability, &json!({ "mode": "async" })));
+    (agent, json!({ "invocation_id": made["invocation_id"], "output": 1 }))
+}
+
+/// An answer of an agent.
+fn answered(world: &World, change: impl FnOnce(&World, &str, Value) -> Value) -> Result<Value, RpcError> {
+    let (agent, params) = unanswered(world);
+    let params = change(world, &agent, params);
+    world.talk(Who::Inside(&agent))("capability/invocation.complete", params)
+}
+
+fn offering() -> Vec<Case> {
+    vec![
+        case(
+            "capability/register",
+            |w| good(w, json!({ "agent": w.cat(), "name": "x" })),
+            vec![
+                fails!(NotFound, "capability/register", |_w| json!({ "agent": "none", "name": "x" })),
+                fails!(InvalidParams, "capability/register", |_w| json!({ "name": "x" })),
+                fails!(InvalidState, "capability/register", |w| {
+                    json!({ "agent": w.stopped(""), "name": "x" })
+                }),
+                fails!(QuotaExhausted, "capability/register", |w| {
+                    let agent = w.cat();
+                    for number in 0..64 {
+                        let params = json!({ "agent": agent, "name": format!("n{number}") });
+                        w.made("capability/register", params);
+                    }
+                    json!({ "agent": agent, "name": "x" })
+                }),
+                fails!(TooLarge, "capability/register", |w| {
+                    json!({ "agent": w.cat(), "name": "x", "title": "x".repeat(257) })
+                }),
+            ],
+        ),
+        case(
+            "capability/withdraw",
+            |w| good(w, offered(w).1),
+            vec![fails!(NotFound, "capability/withdraw", |_w| json!({ "capability": "agent:none/x" }))],
+        ),
+        case(
+            "capability/invocation.complete",
+            |w| {
+                let (agent, params) = unanswered(w);
+                Good { talk: w.talk(Who::Inside(&agent)), params }
+            },
+            vec![
+                fails!(NotFound, "capability/invocation.complete", |w| with(
+                    nobody(w),
+                    &json!({ "output": 1 })
+                )),
+                fails!(PermissionDenied, "capability/invocation.complete", |w| unanswered(w).1),
+                fails!(InvalidParams, "capability/invocation.complete", |w| nobody(w)),
+                failure(ErrorName::InvalidState, |w| {
+                    answered(w, |w, agent, params| {
+                        w.talk(Who::Inside(agent))("capability/invocation.complete", params.clone()).unwrap();
+                        params
+                    })
+                }),
+                failure(ErrorName::Fenced, |w| {
+                    answered(w, |w, agent, params| {
+                        w.made("runtime/agent.restart", json!({ "agent": agent }));
+                        w.node.wait(agent, Phase::Running);
+                        params
+                    })
+                }),
+                failure(ErrorName::TooLarge, |w| {
+                    answered(w, |_w, _agent, params| with(params, &json!({ "output": "x".repeat(5 << 20) })))
+                }),
+            ],
+        ),
+    ]
 }
 
 fn looking() -> Vec<Case> {

@@ -117,6 +117,8 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
                 | "runtime/recording.read" => {
                     json!({ "agent": "other" })
                 }
+                "capability/register" => json!({ "agent": "other", "name": "planted" }),
+                "capability/withdraw" => json!({ "capability": "agent:other/planted" }),
                 "runtime/subagent.spawn" | "runtime/subagent.list" => json!({ "parent": "other" }),
                 "resource/put" => json!({ "uri": "edgeplane://config/planted", "value": 1 }),
                 "resource/patch" => json!({ "uri": "edgeplane://config/planted", "patch": 1 }),

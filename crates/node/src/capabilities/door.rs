@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use edgeplane_connector::{Call, CallFailure, Effect, Failure, OfferKind};
 use edgeplane_proof::{canonical, digest};
-use edgeplane_store::{ActionRow, InvocationRow, StoredBody};
+use edgeplane_store::{ActionRow, AppendError, InvocationRow, StoredBody};
 use edgeplane_types::{
-    ActionId, AgentId, CapabilityKind, ErrorName, Fact, Ingress, InvocationCause, InvocationId,
-    InvocationState, Permission, StreamName,
+    ActionId, AgentId, BackingKind, CapabilityKind, CheckpointId, ErrorName, Fact, Ingress, InvocationCause,
+    InvocationId, InvocationState, Permission, StreamName,
     decision::{ActionKind, ActionOutcome},
     fact::{InvocationBegun, InvocationEnded, InvocationRequested},
 };
@@ -18,7 +18,7 @@ use edgeplane_wire::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{By, Found, hooks, kept, live, offered, permission};
+use super::{By, Found, hooks, kept, live, permission, registered};
 use crate::{
     admission::{self, Saying},
     agent::{ActionRequest, AgentHandle, Command, Teller},
@@ -50,7 +50,7 @@ pub(super) struct Input {
     pub(super) has_secrets: bool,
 }
 
-fn stream_of(shared: &Shared, agent: Option<AgentId>) -> StreamName {
+pub(super) fn stream_of(shared: &Shared, agent: Option<AgentId>) -> StreamName {
     agent.map_or(StreamName::Node(shared.identity.id), StreamName::Agent)
 }
 
@@ -75,6 +75,7 @@ pub(crate) async fn invoke(
             .hint("`edgeplane capability get` shows it as it is"));
     }
     let input = checked(&wanted.input, &offer.input_schema)?;
+    registered::check_room(shared, found)?;
     let holds = permission::pass(shared, by, found)?;
     let id: InvocationId = shared.record.mint().id();
     let origin = Origin::actor(by.caller.actor());
@@ -86,13 +87,15 @@ pub(crate) async fn invoke(
     let mut draft = Draft::default();
     let shown = serde_json::to_vec(&input.shown).map_err(|error| unwritable(&error))?;
     let (shown_digest, shown_bytes) = draft.body(shown);
-    let limit = found.declared.spec.timeout_ms;
+    let limit = found.timeout_ms();
     let requested = InvocationRequested {
         invocation_id: id,
         capability_id: found.id(),
-        connector: found.declared.name.clone(),
+        backing: found.backing(),
+        owner: found.owner().clone(),
         kind: found.kind(),
         native_id: offer.native_id.clone(),
+        offered_by: found.offered_by(),
         capability_digest: offer.digest.clone(),
         input_digest: digest(&input.exact).to_string(),
         shown_digest,
@@ -119,8 +122,7 @@ pub(crate) async fn invoke(
                 return stopped(place, draft, how).await;
             }
         };
-        let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id, checkpoint_id });
-        shared.record.add(&mut draft, stream, &origin, begun);
+        mean(shared, &mut draft, (&requested, checkpoint_id), (stream, &origin));
     }
     // Before it is in the record: whoever finds it there and not here takes it for left behind.
     let stop = shared.capabilities.enter(id);
@@ -133,6 +135,18 @@ pub(crate) async fn invoke(
         None => act(shared, (requested, input.exact), (stream, origin), stop),
     }
     Ok(id)
+}
+
+/// Adds to a draft that a call is about to be made, and that whoever answers it is to.
+fn mean(
+    shared: &Shared,
+    draft: &mut Draft,
+    (asked, checkpoint_id): (&InvocationRequested, Option<CheckpointId>),
+    (stream, origin): (StreamName, &Origin),
+) {
+    let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: asked.invocation_id, checkpoint_id });
+    shared.record.add(draft, stream, origin, begun);
+    registered::tell(shared, draft, asked, origin);
 }
 
 /// Tells the record of a call that was stopped before it was meant: by a hook, or because no checkpoint could be made.
@@ -185,8 +199,7 @@ async fn ask(
     (asked, input): (InvocationRequested, Input),
 ) -> Result<(), RpcError> {
     let id = asked.invocation_id;
-    let called = offered::called(offer_kind(asked.kind), &asked.native_id);
-    let name = format!("{}/{called}", asked.connector);
+    let name = asked.name();
     // The subject of an action has no fractions; a text has.
     let shown = match canonical::to_vec(&input.shown) {
         Ok(_) => input.shown,
@@ -240,9 +253,9 @@ fn key_of(id: InvocationId) -> String {
 
 fn offer_kind(kind: CapabilityKind) -> OfferKind {
     match kind {
-        CapabilityKind::Tool => OfferKind::Tool,
         CapabilityKind::Resource => OfferKind::Resource,
         CapabilityKind::Prompt => OfferKind::Prompt,
+        CapabilityKind::Tool | CapabilityKind::Operation => OfferKind::Tool,
     }
 }
 
@@ -253,12 +266,31 @@ fn act(
     (stream, origin): (StreamName, Origin),
     stop: CancellationToken,
 ) {
+    match asked.backing {
+        BackingKind::Connector => at_server(shared, (asked, input), (stream, origin), stop),
+        BackingKind::Agent => {
+            if asked.input_digest != asked.shown_digest {
+                shared.capabilities.keep_input(asked.invocation_id, input);
+            }
+            let time = Duration::from_millis(asked.timeout_ms);
+            registered::wait(shared, (stream, asked.invocation_id), (time, stop));
+        }
+    }
+}
+
+/// Makes a call of what a connector's server offers.
+fn at_server(
+    shared: &Arc<Shared>,
+    (asked, input): (InvocationRequested, Vec<u8>),
+    (stream, origin): (StreamName, Origin),
+    stop: CancellationToken,
+) {
     let of_task = Arc::clone(shared);
     shared.tasks.spawn(async move {
         let shared = of_task;
         shared.failpoint("invocation.begun");
         let id = asked.invocation_id;
-        let called = match live::declared(&shared, asked.connector.as_str()) {
+        let called = match live::declared(&shared, asked.owner.as_str()) {
             Ok(declared) => {
                 let call = Call {
                     kind: offer_kind(asked.kind),
@@ -308,7 +340,7 @@ fn cause_of(failure: &CallFailure) -> Option<InvocationCause> {
         .then_some(InvocationCause::Credentials)
 }
 
-fn ending(id: InvocationId, state: InvocationState, reason: String) -> (InvocationEnded, Vec<u8>) {
+pub(super) fn ending(id: InvocationId, state: InvocationState, reason: String) -> (InvocationEnded, Vec<u8>) {
     let ended = InvocationEnded {
         invocation_id: id,
         state,
@@ -322,7 +354,12 @@ fn ending(id: InvocationId, state: InvocationState, reason: String) -> (Invocati
 }
 
 /// Ends a call by the node's own rule.
-async fn end(shared: &Arc<Shared>, stream: StreamName, id: InvocationId, how: (InvocationEnded, Vec<u8>)) {
+pub(super) async fn end(
+    shared: &Arc<Shared>,
+    stream: StreamName,
+    id: InvocationId,
+    how: (InvocationEnded, Vec<u8>),
+) {
     end_as(shared, (stream, Origin::node(RULE)), id, how).await;
 }
 
@@ -339,11 +376,13 @@ async fn end_as(
         let (digest, bytes) = draft.body(output);
         (ended.output_digest, ended.output_bytes) = (Some(digest), bytes);
     }
+    registered::settle(shared, &mut draft, (id, ended.state), &origin);
     shared.record.add(&mut draft, stream, &origin, Fact::InvocationEnded(ended));
     if let Err(error) = shared.record.commit(draft).await {
         let why = format!("what its server answered could not be kept: {}", refused(&error).message);
         let bare = InvocationEnded { reason: Some(bare.reason.unwrap_or(why)), ..bare };
         let mut draft = Draft::default();
+        registered::settle(shared, &mut draft, (id, bare.state), &origin);
         shared.record.add(&mut draft, stream, &origin, Fact::InvocationEnded(bare));
         if let Err(error) = shared.record.commit(draft.critical()).await {
             // It was ended by somebody else, or nothing can be recorded; the next daemon says that it is not known.
@@ -438,21 +477,29 @@ async fn begin(
         }
     };
     let mut draft = Draft::default();
-    let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: id, checkpoint_id });
-    shared.record.add(&mut draft, stream, &origin, begun);
-    match shared.record.commit(draft).await {
-        Ok(_) => act(shared, (row.asked, input), (stream, origin), stop),
-        Err(error) => {
-            shared.capabilities.leave(id);
-            tracing::warn!(invocation = %id, error = crate::record::chain(&error), "a decided call is not begun");
-        }
+    mean(shared, &mut draft, (&row.asked, checkpoint_id), (stream, &origin));
+    let error = match shared.record.commit(draft).await {
+        Ok(_) => return act(shared, (row.asked, input), (stream, origin), stop),
+        Err(error) => error,
+    };
+    shared.capabilities.leave(id);
+    // What does not fit was begun already, or is not offered any more; the latter nobody can make.
+    let waits = shared.record.look_up(|reader| reader.invocation(&id)).ok().flatten();
+    let waits = waits.is_some_and(|row| row.state == InvocationState::Waiting);
+    if matches!(error, AppendError::Refused { .. }) && waits {
+        let why = format!("it is not offered any more: {}", refused(&error).message);
+        return end(shared, stream, id, ending(id, InvocationState::Failed, why)).await;
     }
+    tracing::warn!(invocation = %id, error = crate::record::chain(&error), "a decided call is not begun");
 }
 
 /// Settles a call that a former daemon left open.
 pub(super) async fn take_up(shared: &Arc<Shared>, row: InvocationRow) -> Result<(), RpcError> {
     let (id, stream) = (row.asked.invocation_id, stream_of(shared, row.agent));
     if row.state != InvocationState::Waiting {
+        if row.asked.backing == BackingKind::Agent {
+            return registered::take_up(shared, &row).await;
+        }
         let why = "the daemon ended while it was being made";
         end(shared, stream, id, ending(id, InvocationState::OutcomeUnknown, why.to_owned())).await;
         return Ok(());
@@ -502,7 +549,7 @@ pub(crate) async fn cancel(
     Ok(())
 }
 
-fn body_of(shared: &Shared, digest: &str) -> Result<Option<Vec<u8>>, RpcError> {
+pub(super) fn body_of(shared: &Shared, digest: &str) -> Result<Option<Vec<u8>>, RpcError> {
     let Ok(digest) = digest.parse() else { return Ok(None) };
     Ok(match shared.record.look_up(|reader| reader.body(&digest))? {
         Some(StoredBody::Bytes(bytes)) => Some(bytes),

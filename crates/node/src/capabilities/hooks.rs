@@ -10,8 +10,8 @@ use edgeplane_connector::{ask_address, ask_program};
 use edgeplane_manifest::{CallHook, CallHookRun};
 use edgeplane_proof::digest;
 use edgeplane_types::{
-    EffectClass, Fact, HookDecision, HookPoint, InvocationCause, InvocationId, InvocationState, MessageId,
-    Permission, SafeLabel, StreamName,
+    BackingKind, EffectClass, Fact, HookDecision, HookPoint, InvocationCause, InvocationId, InvocationState,
+    MessageId, Permission, SafeLabel, StreamName,
     fact::{HookCompleted, HookFailed, HookRun, HookStarted, InvocationEnded, InvocationRequested},
 };
 use edgeplane_wire::{api::capability::PermissionView, rpc::RpcError};
@@ -109,17 +109,18 @@ pub(super) async fn before(
     // What somebody says in so many words, no hook lets pass; what a hook has a person asked about, no other does.
     let is_fixed = holds.rule.as_str() != UNSAID;
     let mut call = Before { input, holds, runs: Vec::new(), is_fixed };
+    let Some(declared) = found.connector() else { return Ok(call) };
     for point in [HookPoint::PreToolUse, HookPoint::PermissionRequest] {
         if point == HookPoint::PermissionRequest && call.holds.decision != Permission::Ask {
             break;
         }
-        for hook in found.declared.spec.hooks.at(point, &found.called()) {
+        for hook in declared.spec.hooks.at(point, &found.called()) {
             let input_digest = digest(&call.input.exact).to_string();
             let asking = Asking {
-                declared: &found.declared,
+                declared,
                 hook,
                 point,
-                effect: found.declared.spec.policy.effect_of(&found.called()),
+                effect: declared.spec.policy.effect_of(&found.called()),
                 given: told((by, found), (place.id, point, hook), (&call, &input_digest)),
                 input_digest: &input_digest,
             };
@@ -203,14 +204,17 @@ pub(super) async fn after(
         InvocationState::Failed => HookPoint::PostToolFailure,
         _ => return (ended, output),
     };
+    if asked.backing != BackingKind::Connector {
+        return (ended, output);
+    }
     // One whose declaration is gone has no hooks any more, and nothing was called of it.
-    let Ok(declared) = live::declared(place.shared, asked.connector.as_str()) else { return (ended, output) };
-    let called = super::offered::called_as(asked.kind, &asked.native_id);
+    let Ok(declared) = live::declared(place.shared, asked.owner.as_str()) else { return (ended, output) };
+    let called = asked.kind.called(&asked.native_id);
     for hook in declared.spec.hooks.at(point, &called) {
         let value: Value = serde_json::from_slice(&output).unwrap_or_default();
         let given = json!({
             "point": point, "hook": hook.name, "invocation_id": place.id,
-            "capability": format!("{}/{called}", asked.connector), "kind": asked.kind, "effect": asked.effect,
+            "capability": asked.name(), "kind": asked.kind, "effect": asked.effect,
             "input_digest": asked.input_digest, "status": ended.state, "reason": ended.reason,
             "output": secrets::masked(value).0,
         });

@@ -1,21 +1,26 @@
-//! What is offered: found by id or name, listed, shown.
+//! What is offered, by whomever: found by id or name, listed, shown.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use edgeplane_connector::{Failure, Inventory, Offer, OfferKind};
-use edgeplane_types::{AgentName, CapabilityId, CapabilityKind, EffectClass, ErrorName};
+use edgeplane_connector::{Failure, Inventory, OfferKind};
+use edgeplane_types::{
+    AgentName, BackingKind, CapabilityId, CapabilityKind, EffectClass, ErrorName, Permission, fact::OfferedBy,
+};
 use edgeplane_wire::{
     api::capability::{
         CapabilityBacking, CapabilityEffect, CapabilityView, ConnectorStanding, PermissionView,
     },
     rpc::RpcError,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::live::{self, Declared};
+use super::{
+    live::{self, Declared},
+    registered::{self, Registered},
+};
 use crate::shared::Shared;
 
 /// Ids whose connectors are remembered; beyond that all are looked through again.
@@ -42,56 +47,154 @@ impl Known {
     }
 }
 
+/// What is said of a capability, whoever says it.
+#[derive(Debug, Clone)]
+pub(crate) struct Offer {
+    pub(crate) kind: CapabilityKind,
+    /// What its owner calls it, letter for letter.
+    pub(crate) native_id: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) input_schema: Map<String, Value>,
+    pub(crate) output_schema: Option<Map<String, Value>>,
+    /// What is claimed of it. Nobody may believe it for the sake of safety.
+    pub(crate) annotations: Option<Value>,
+    /// The digest of all of that.
+    pub(crate) digest: String,
+}
+
+impl Offer {
+    fn of_server(offer: &edgeplane_connector::Offer) -> Self {
+        let offer = offer.clone();
+        Self {
+            kind: kind_of(offer.kind),
+            native_id: offer.native_id,
+            title: offer.title,
+            description: offer.description,
+            input_schema: offer.input_schema,
+            output_schema: offer.output_schema,
+            annotations: offer.annotations,
+            digest: offer.digest,
+        }
+    }
+}
+
+/// What is behind a capability.
+#[derive(Debug, Clone)]
+pub(crate) enum Backing {
+    Connector(Declared),
+    Agent(Box<Registered>),
+}
+
 /// A capability that is offered.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    pub(crate) declared: Declared,
+    pub(crate) backing: Backing,
     pub(crate) offer: Offer,
 }
 
 impl Found {
-    /// Its id: of its connector, its kind and its native name, so that it stays the same over restarts.
+    /// Its id: made of names, so that it stays the same over restarts.
     pub(crate) fn id(&self) -> CapabilityId {
-        id_of(&self.declared.name, &self.offer)
-    }
-
-    pub(crate) fn kind(&self) -> CapabilityKind {
-        match self.offer.kind {
-            OfferKind::Tool => CapabilityKind::Tool,
-            OfferKind::Resource => CapabilityKind::Resource,
-            OfferKind::Prompt => CapabilityKind::Prompt,
+        match &self.backing {
+            Backing::Connector(declared) => id_of(&declared.name, self.offer.kind, &self.offer.native_id),
+            Backing::Agent(registered) => registered.row.registered.capability_id,
         }
     }
 
-    /// What it is called within its connector: what lists of tools name.
+    pub(crate) fn kind(&self) -> CapabilityKind {
+        self.offer.kind
+    }
+
+    pub(crate) fn backing(&self) -> BackingKind {
+        match &self.backing {
+            Backing::Connector(_) => BackingKind::Connector,
+            Backing::Agent(_) => BackingKind::Agent,
+        }
+    }
+
+    /// Whose it is.
+    pub(crate) fn owner(&self) -> &AgentName {
+        match &self.backing {
+            Backing::Connector(declared) => &declared.name,
+            Backing::Agent(registered) => &registered.agent,
+        }
+    }
+
+    /// The connector that offers it, if one does: it has hooks around its calls.
+    pub(crate) fn connector(&self) -> Option<&Declared> {
+        match &self.backing {
+            Backing::Connector(declared) => Some(declared),
+            Backing::Agent(_) => None,
+        }
+    }
+
+    /// The agent and the epoch that answer its calls, if an agent offers it.
+    pub(crate) fn offered_by(&self) -> Option<OfferedBy> {
+        match &self.backing {
+            Backing::Connector(_) => None,
+            Backing::Agent(registered) => Some(registered.offered_by()),
+        }
+    }
+
+    /// What it is called within its owner: what lists of tools name.
     pub(crate) fn called(&self) -> String {
-        called(self.offer.kind, &self.offer.native_id)
+        self.offer.kind.called(&self.offer.native_id)
     }
 
     /// Its name.
     pub(crate) fn name(&self) -> String {
-        format!("{}/{}", self.declared.name, self.called())
+        format!("{}{}/{}", self.backing().prefix(), self.owner(), self.called())
     }
 
-    /// What it does at most. What its server says of that is not believed.
+    /// Longest time that a call may take, in milliseconds.
+    pub(crate) fn timeout_ms(&self) -> u64 {
+        match &self.backing {
+            Backing::Connector(declared) => declared.spec.timeout_ms,
+            Backing::Agent(registered) => registered.row.registered.timeout_ms,
+        }
+    }
+
+    /// What whoever answers for it says of a call by an agent, the rule, and who that is.
+    pub(crate) fn holds(&self) -> (Permission, &'static str, String) {
+        match &self.backing {
+            Backing::Connector(declared) => {
+                let (decision, rule) = declared.spec.policy.holds_for(&self.called());
+                (decision, rule, format!("connector `{}`", declared.name))
+            }
+            Backing::Agent(registered) => {
+                let permission = registered.row.registered.permission;
+                (permission, registered::RULE, format!("the registration by agent `{}`", registered.agent))
+            }
+        }
+    }
+
+    /// What it does at most. What its server or its agent says of that is not believed.
     pub(crate) fn effect(&self) -> CapabilityEffect {
-        let vouched = self.declared.spec.policy.effect_of(&self.called());
+        let vouched = match &self.backing {
+            Backing::Connector(declared) => declared.spec.policy.effect_of(&self.called()),
+            Backing::Agent(registered) => registered.vouched(),
+        };
         let class = vouched.unwrap_or(EffectClass::External);
         let reversible = matches!(class, EffectClass::None | EffectClass::Read);
         CapabilityEffect { class, vouched: vouched.is_some(), reversible }
     }
 }
 
-/// The same by what the record calls a kind.
-pub(crate) fn called_as(kind: CapabilityKind, native_id: &str) -> String {
+fn kind_of(kind: OfferKind) -> CapabilityKind {
     match kind {
-        CapabilityKind::Tool => native_id.to_owned(),
-        CapabilityKind::Resource | CapabilityKind::Prompt => format!("{kind}:{native_id}"),
+        OfferKind::Tool => CapabilityKind::Tool,
+        OfferKind::Resource => CapabilityKind::Resource,
+        OfferKind::Prompt => CapabilityKind::Prompt,
     }
 }
 
-fn id_of(connector: &AgentName, offer: &Offer) -> CapabilityId {
-    let text = format!("{connector}\0{}\0{}", offer.kind.as_str(), offer.native_id);
+fn id_of(connector: &AgentName, kind: CapabilityKind, native_id: &str) -> CapabilityId {
+    id_from(&format!("{connector}\0{kind}\0{native_id}"))
+}
+
+/// An id that is a digest of names.
+pub(super) fn id_from(text: &str) -> CapabilityId {
     let digest = edgeplane_proof::digest(text.as_bytes());
     let bytes = digest.as_bytes();
     let mut high = [0; 8];
@@ -101,27 +204,45 @@ fn id_of(connector: &AgentName, offer: &Offer) -> CapabilityId {
     CapabilityId::from_parts(u64::from_be_bytes(high), random)
 }
 
-/// What something of a kind is called within its connector.
-pub(crate) fn called(kind: OfferKind, native_id: &str) -> String {
-    match kind {
-        OfferKind::Tool => native_id.to_owned(),
-        OfferKind::Resource | OfferKind::Prompt => format!("{}:{native_id}", kind.as_str()),
-    }
-}
-
-/// What connectors offer, and how it stands with them.
+/// What is offered, and how it stands with the connectors that were asked.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     pub(crate) found: Vec<Found>,
     pub(crate) standings: Vec<ConnectorStanding>,
 }
 
-/// What a connector offers, or all do. One that does not answer offers nothing, and says why.
-pub(crate) async fn listed(shared: &Arc<Shared>, connector: Option<&str>) -> Result<Listed, RpcError> {
-    let declared = match connector {
-        Some(name) => vec![live::declared(shared, name)?],
-        None => live::all(shared)?,
+/// Which capabilities are looked at.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Of<'a> {
+    /// Only this connector's.
+    pub(crate) connector: Option<&'a str>,
+    /// Only those with this behind them.
+    pub(crate) backing: Option<BackingKind>,
+}
+
+impl Of<'_> {
+    fn wants(&self, backing: BackingKind) -> bool {
+        self.backing.is_none_or(|wanted| wanted == backing)
+            && (self.connector.is_none() || backing == BackingKind::Connector)
+    }
+}
+
+/// What is offered.
+pub(crate) async fn listed(shared: &Arc<Shared>, of: Of<'_>) -> Result<Listed, RpcError> {
+    let mut listed = match (of.connector, of.wants(BackingKind::Connector)) {
+        (_, false) => Listed::default(),
+        (Some(name), true) => of_connectors(shared, vec![live::declared(shared, name)?]).await?,
+        (None, true) => of_connectors(shared, live::all(shared)?).await?,
     };
+    if of.wants(BackingKind::Agent) {
+        listed.found.extend(registered::all(shared).await?);
+    }
+    listed.found.sort_by_key(Found::name);
+    Ok(listed)
+}
+
+/// What connectors offer. One that does not answer offers nothing, and says why.
+async fn of_connectors(shared: &Arc<Shared>, declared: Vec<Declared>) -> Result<Listed, RpcError> {
     // All are asked at once: a slow one makes none of the others wait.
     let asking: Vec<_> = declared
         .into_iter()
@@ -151,14 +272,14 @@ pub(crate) async fn listed(shared: &Arc<Shared>, connector: Option<&str>) -> Res
             left_out: inventory.problems.clone(),
         });
         for offer in inventory.offers() {
-            let found = Found { declared: declared.clone(), offer: offer.clone() };
+            let found =
+                Found { backing: Backing::Connector(declared.clone()), offer: Offer::of_server(offer) };
             if declared.spec.admits(&found.called()) {
                 shared.capabilities.known.remember(found.id(), declared.name.as_str());
                 listed.found.push(found);
             }
         }
     }
-    listed.found.sort_by_key(Found::name);
     Ok(listed)
 }
 
@@ -191,7 +312,7 @@ impl From<Unfound> for RpcError {
     }
 }
 
-fn no_capability(text: &str) -> RpcError {
+pub(super) fn no_capability(text: &str) -> RpcError {
     let shown = edgeplane_driver::render::clean(text).chars().take(120).collect::<String>();
     RpcError::new(ErrorName::NotFound, format!("no capability `{shown}`"))
         .hint("`edgeplane capability list` shows those there are")
@@ -203,13 +324,16 @@ fn no_capability(text: &str) -> RpcError {
 /// `not_found`, or `unavailable` where its connector does not answer.
 pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfound> {
     let id = text.parse::<CapabilityId>().ok();
+    if let Some(found) = registered::find(shared, text, id)? {
+        return Ok(found);
+    }
     let (connector, called_so) = match (id, text.split_once('/')) {
         (Some(id), _) => (shared.capabilities.known.get(id), None),
         (None, Some((connector, rest))) => (Some(connector.to_owned()), Some(rest)),
         (None, None) => return Err(no_capability(text).into()),
     };
     let Some(connector) = connector else {
-        let found = listed(shared, None).await?.found;
+        let found = of_connectors(shared, live::all(shared)?).await?.found;
         let found = found.into_iter().find(|found| Some(found.id()) == id);
         return found.ok_or_else(|| no_capability(text).into());
     };
@@ -224,13 +348,15 @@ pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfo
         error: Box::new(unavailable(&connector, &failure.to_string())),
         is_locked: is_locked(&failure),
     })?;
-    let is_it = |offer: &&Offer| match called_so {
-        Some(name) => called(offer.kind, &offer.native_id) == name,
-        None => Some(id_of(&declared.name, offer)) == id,
+    let offers = inventory
+        .offers()
+        .map(|offer| Found { backing: Backing::Connector(declared.clone()), offer: Offer::of_server(offer) });
+    let is_it = |found: &Found| match called_so {
+        Some(name) => found.called() == name,
+        None => Some(found.id()) == id,
     };
-    let offer = inventory.offers().find(is_it).cloned().ok_or_else(|| no_capability(text))?;
-    let found = Found { declared, offer };
-    if !found.declared.spec.admits(&found.called()) {
+    let found = offers.into_iter().find(is_it).ok_or_else(|| no_capability(text))?;
+    if !declared.spec.admits(&found.called()) {
         return Err(no_capability(text).into());
     }
     shared.capabilities.known.remember(found.id(), &connector);
@@ -257,7 +383,7 @@ pub(crate) fn view(found: &Found, policy: PermissionView, with_schemas: bool) ->
         effect: found.effect(),
         concurrency: PARALLEL.to_owned(),
         policy,
-        timeout_ms: found.declared.spec.timeout_ms,
+        timeout_ms: found.timeout_ms(),
         backing: backing(found),
         annotations: offer.annotations.clone().filter(|_| with_schemas),
         digest: offer.digest.clone(),
@@ -265,5 +391,12 @@ pub(crate) fn view(found: &Found, policy: PermissionView, with_schemas: bool) ->
 }
 
 fn backing(found: &Found) -> CapabilityBacking {
-    CapabilityBacking { connector: found.declared.name.clone(), native_id: found.offer.native_id.clone() }
+    let offered_by = found.offered_by();
+    CapabilityBacking {
+        kind: found.backing(),
+        owner: found.owner().clone(),
+        native_id: found.offer.native_id.clone(),
+        agent_id: offered_by.map(|by| by.agent_id),
+        epoch: offered_by.map(|by| by.epoch),
+    }
 }

@@ -1,4 +1,4 @@
-//! What holds for a call: the rules in force first, then what the connector's declaration says. The strictest counts.
+//! What holds for a call: the rules in force first, then what whoever answers for the capability says. The strictest counts.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) fn evaluate(shared: &Shared, by: &By<'_>, found: &Found) -> Permissio
     {
         return PermissionView { decision: Permission::Deny, rule: refusal.rule, reason: refusal.reason };
     }
-    of_connector(by, found)
+    of_owner(by, found)
 }
 
 /// Lets a call pass, or has it asked about; a refusal is noted like any other.
@@ -46,12 +46,12 @@ pub(super) fn pass(shared: &Arc<Shared>, by: &By<'_>, found: &Found) -> Result<P
     if let Some(agent) = by.agent {
         shared.gate.decide(shared, &asked(by, agent, &name))?;
     }
-    let holds = of_connector(by, found);
+    let holds = of_owner(by, found);
     if holds.decision != Permission::Deny {
         return Ok(holds);
     }
     Err(match by.agent {
-        Some(agent) => shared.gate.beyond(shared, &asked(by, agent, &name), "connector-deny", holds.reason),
+        Some(agent) => shared.gate.beyond(shared, &asked(by, agent, &name), denial(found), holds.reason),
         None => RpcError::new(ErrorName::PolicyBlocked, format!("{}: rule {}", holds.reason, holds.rule)),
     })
 }
@@ -64,11 +64,18 @@ pub(crate) fn locked_out(shared: &Arc<Shared>, by: &By<'_>, capability: &str, re
     }
 }
 
-fn of_connector(by: &By<'_>, found: &Found) -> PermissionView {
-    let (decision, rule) = found.declared.spec.policy.holds_for(&found.called());
-    let connector = &found.declared.name;
+/// By which rule it is refused what whoever answers for a capability does not let be called.
+fn denial(found: &Found) -> &'static str {
+    match found.connector() {
+        Some(_) => "connector-deny",
+        None => found.holds().1,
+    }
+}
+
+fn of_owner(by: &By<'_>, found: &Found) -> PermissionView {
+    let (decision, rule, owner) = found.holds();
     let (decision, rule, reason) = match decision {
-        Permission::Allow => (decision, rule, format!("connector `{connector}` lets it be called")),
+        Permission::Allow => (decision, rule, format!("{owner} lets it be called")),
         Permission::Ask if by.agent.is_none() && by.caller.automation.is_some() => (
             Permission::Deny,
             NOBODY_ASKED,
@@ -77,10 +84,8 @@ fn of_connector(by: &By<'_>, found: &Found) -> PermissionView {
         Permission::Ask if by.agent.is_none() => {
             (Permission::Allow, OWN_LEAVE, "whoever would be asked calls it".to_owned())
         }
-        Permission::Ask => {
-            (decision, rule, format!("connector `{connector}` has a person asked before it is called"))
-        }
-        Permission::Deny => (decision, rule, format!("connector `{connector}` does not let it be called")),
+        Permission::Ask => (decision, rule, format!("{owner} has a person asked before it is called")),
+        Permission::Deny => (decision, rule, format!("{owner} does not let it be called")),
     };
     PermissionView { decision, rule: SafeLabel::sanitized(rule), reason }
 }

@@ -58,7 +58,8 @@ pub(crate) fn check(uri: &ResourceUri, value: Value) -> Result<Checked, RpcError
     Ok(Checked { bytes, digest })
 }
 
-fn fits(value: &Value, left: usize) -> bool {
+/// Whether a value is nested no deeper than this.
+pub(crate) fn fits(value: &Value, left: usize) -> bool {
     let inner: Vec<&Value> = match value {
         Value::Array(items) => items.iter().collect(),
         Value::Object(entries) => entries.values().collect(),

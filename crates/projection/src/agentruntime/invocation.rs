@@ -45,7 +45,7 @@ impl Telling<'_> {
             .put("ruleRefs", &[asked.rule.as_str()])
             .put("scope", "once");
         let payload = Object::new()
-            .put("capability", &format!("{}/{}", asked.connector, asked.native_id))
+            .put("capability", &format!("{}{}/{}", asked.backing.prefix(), asked.owner, asked.native_id))
             .put("effect", &asked.effect)
             .put("inputDigest", &asked.input_digest);
         let draft = self.of_turn(step, names::PERMISSION_EVALUATED, asked.causation).tool(item);

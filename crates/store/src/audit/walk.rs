@@ -178,6 +178,7 @@ impl<'a> Walk<'a> {
             Fact::AutomationFired(fired) => fired.cause.body_digest(),
             Fact::InvocationRequested(asked) => Some(&asked.shown_digest),
             Fact::InvocationEnded(ended) => ended.output_digest.as_ref(),
+            Fact::CapabilityRegistered(registered) => Some(&registered.capability_digest),
             Fact::HookStarted(started) => Some(&started.given_digest),
             Fact::HookCompleted(completed) => Some(&completed.said_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),

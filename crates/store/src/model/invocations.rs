@@ -7,17 +7,19 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 1,
+    version: 2,
     schema: "
         CREATE TABLE invocation (
             pos INTEGER PRIMARY KEY,
             id BLOB NOT NULL UNIQUE,
             agent BLOB,
+            server BLOB,
             state TEXT NOT NULL,
             begun_pos INTEGER,
             ended_pos INTEGER
         ) STRICT;
-        CREATE INDEX invocation_open ON invocation (pos) WHERE ended_pos IS NULL;",
+        CREATE INDEX invocation_open ON invocation (pos) WHERE ended_pos IS NULL;
+        CREATE INDEX invocation_served ON invocation (server, pos) WHERE ended_pos IS NULL;",
     tables: &[("invocation", "pos")],
     fold,
 };
@@ -38,13 +40,14 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
                 Permission::Deny => InvocationState::Denied,
             };
             let made = step.run(
-                "INSERT INTO invocation (pos, id, agent, state) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO invocation (pos, id, agent, state, server) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (id) DO NOTHING",
                 params![
                     int(step.pos),
                     asked.invocation_id.as_bytes(),
                     agent.as_ref().map(|agent| *agent.as_bytes()),
-                    state.as_str()
+                    state.as_str(),
+                    asked.offered_by.as_ref().map(|offered_by| *offered_by.agent_id.as_bytes())
                 ],
             )?;
             if made == 0 { Err(FoldError::InvocationTwice(asked.invocation_id)) } else { Ok(()) }

@@ -1,7 +1,7 @@
 //! Calls of capabilities.
 
 use edgeplane_types::{AgentId, Fact, InvocationId, InvocationState};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
 use crate::{
@@ -40,20 +40,19 @@ fn whole(conn: &Connection, bare: &Bare) -> rusqlite::Result<InvocationRow> {
             other => return Err(misplaced(&other)),
         },
     };
-    let checkpoint = match bare.begun_pos.map(|pos| event_at(conn, pos)).transpose()? {
+    let begun = bare.begun_pos.map(|pos| event_at(conn, pos)).transpose()?;
+    let checkpoint = match begun.as_ref().map(|begun| &begun.fact) {
         None => None,
-        Some(begun) => match begun.fact {
-            Fact::InvocationBegun(begun) => begun.checkpoint_id,
-            other => return Err(misplaced(&other)),
-        },
+        Some(Fact::InvocationBegun(begun)) => begun.checkpoint_id,
+        Some(other) => return Err(misplaced(other)),
     };
-    let Bare { pos, agent, state, begun_pos, .. } = *bare;
+    let Bare { pos, agent, state, .. } = *bare;
     Ok(InvocationRow {
         pos,
         agent,
         state,
-        is_begun: begun_pos.is_some(),
         checkpoint,
+        begun_at: begun.map(|event| event.ts),
         asked: *asked,
         by: event.actor,
         asked_at: event.ts,
@@ -87,6 +86,33 @@ impl Reader {
                     "{INVOCATIONS} WHERE ended_pos IS NULL AND pos > ?1 ORDER BY pos LIMIT ?2"
                 ))?
                 .query_map([int(cursor), limit(rows)], bare)?
+                .collect::<rusqlite::Result<_>>()?;
+            found.iter().map(|found| whole(conn, found)).collect()
+        })
+    }
+
+    /// How many invocations an agent is to answer.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn served_count(&self, server: &AgentId) -> Result<u64, ReadError> {
+        self.at_once(|conn| {
+            conn.prepare_cached("SELECT count(*) FROM invocation WHERE server = ?1 AND ended_pos IS NULL")?
+                .query_row([server.as_bytes()], |row| uint(row, 0))
+        })
+    }
+
+    /// The invocations that an agent is to answer and that are not over, oldest first.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn served_invocations(&self, server: &AgentId, rows: usize) -> Result<Vec<InvocationRow>, ReadError> {
+        self.at_once(|conn| {
+            let found: Vec<Bare> = conn
+                .prepare_cached(&format!(
+                    "{INVOCATIONS} WHERE server = ?1 AND ended_pos IS NULL ORDER BY pos LIMIT ?2"
+                ))?
+                .query_map(params![server.as_bytes(), limit(rows)], bare)?
                 .collect::<rusqlite::Result<_>>()?;
             found.iter().map(|found| whole(conn, found)).collect()
         })

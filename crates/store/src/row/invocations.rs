@@ -14,8 +14,8 @@ pub struct InvocationRow {
     pub agent: Option<AgentId>,
     /// Where it is.
     pub state: InvocationState,
-    /// Whether it was about to be made.
-    pub is_begun: bool,
+    /// When it was about to be made.
+    pub begun_at: Option<Timestamp>,
     /// The checkpoint of the caller's folder that was made before it.
     pub checkpoint: Option<CheckpointId>,
     /// What is asked for.

@@ -2,7 +2,7 @@
 
 use edgeplane_store::{AppendError, Model};
 use edgeplane_types::{
-    CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, Permission,
+    BackingKind, CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, Permission,
     fact::{InvocationBegun, InvocationEnded, InvocationRequested},
 };
 
@@ -16,7 +16,9 @@ fn requested(number: u8, permission: Permission) -> Fact {
     Fact::InvocationRequested(Box::new(InvocationRequested {
         invocation_id: id(number),
         capability_id: CapabilityId::from_parts(1, [1; 10]),
-        connector: "tools".parse().unwrap(),
+        backing: BackingKind::Connector,
+        owner: "tools".parse().unwrap(),
+        offered_by: None,
         kind: CapabilityKind::Tool,
         native_id: "echo".to_owned(),
         capability_digest: "d".to_owned(),
@@ -65,7 +67,10 @@ fn a_call_begins_once_and_ends_once() {
     append(ended(1, InvocationState::Succeeded)).unwrap();
     assert!(refused(ended(1, InvocationState::Failed)) && refused(begun(1)));
     let row = store.reader().invocation(&id(1)).unwrap().unwrap();
-    assert_eq!((row.state, row.is_begun, row.agent.is_some()), (InvocationState::Succeeded, true, true));
+    assert_eq!(
+        (row.state, row.begun_at.is_some(), row.agent.is_some()),
+        (InvocationState::Succeeded, true, true)
+    );
 
     store.append(maker.batch(node(), [requested(3, Permission::Allow)])).unwrap();
     let open_ones = store.reader().open_invocations(10, 0).unwrap();

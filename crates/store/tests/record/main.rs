@@ -31,6 +31,8 @@ mod invocations;
 #[cfg(test)]
 mod leading;
 #[cfg(test)]
+mod offers;
+#[cfg(test)]
 mod opening;
 #[cfg(test)]
 mod resources;

@@ -6,9 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentName, CapabilityId, CheckpointId, Epoch, InvocationId, MessageId, SafeLabel,
     capability::{
-        CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState, Permission,
+        BackingKind, CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState,
+        Permission,
     },
 };
+
+use super::OfferedBy;
 
 /// A call of a capability is asked for, and what holds for it was found out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,12 +20,19 @@ pub struct InvocationRequested {
     pub invocation_id: InvocationId,
     /// What is called.
     pub capability_id: CapabilityId,
-    /// The connector that offers it.
-    pub connector: AgentName,
+    /// What kind of thing is behind it.
+    #[serde(default)]
+    pub backing: BackingKind,
+    /// Whose it is: the connector, the agent or the workflow that offers it, or the profile of a method.
+    #[serde(alias = "connector")]
+    pub owner: AgentName,
     /// What kind of thing it is.
     pub kind: CapabilityKind,
-    /// What the connector's server calls it, letter for letter.
+    /// What its owner calls it, letter for letter.
     pub native_id: String,
+    /// The agent and the epoch that answer it, where an agent offers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_by: Option<OfferedBy>,
     /// The digest of what was looked at.
     pub capability_digest: String,
     /// SHA-256 of exactly what it is given.
@@ -48,6 +58,14 @@ pub struct InvocationRequested {
     /// The hooks that were asked before it, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookRun>,
+}
+
+impl InvocationRequested {
+    /// The name of what is called.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}{}/{}", self.backing.prefix(), self.owner, self.kind.called(&self.native_id))
+    }
 }
 
 /// What a hook made of a call.

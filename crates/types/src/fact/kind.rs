@@ -490,6 +490,18 @@ pub enum Fact {
     /// An invocation is over.
     #[serde(rename = "invocation.ended")]
     InvocationEnded(InvocationEnded),
+    /// An agent offers a capability, or another one by this name than before.
+    #[serde(rename = "capability.registered")]
+    CapabilityRegistered(Box<CapabilityRegistered>),
+    /// An agent offers a capability no more.
+    #[serde(rename = "capability.withdrawn")]
+    CapabilityWithdrawn(CapabilityWithdrawn),
+    /// What an agent offers is called: recorded together with the beginning of the call.
+    #[serde(rename = "capability.called")]
+    CapabilityCalled(CapabilityCalled),
+    /// A call of what an agent offers is over: recorded together with its end.
+    #[serde(rename = "capability.settled")]
+    CapabilitySettled(CapabilitySettled),
     /// A hook is about to be asked about a call.
     #[serde(rename = "hook.started")]
     HookStarted(HookStarted),

@@ -1,12 +1,21 @@
-//! Capabilities: what connectors offer, and calls of it.
+//! Capabilities: what connectors, agents and the node itself offer, and calls of it.
+
+mod offer;
 
 use edgeplane_types::{
-    ActionId, AgentName, CapabilityId, CapabilityKind, CheckpointId, EffectClass, InvocationCause,
-    InvocationId, InvocationState, Permission, SafeLabel, Timestamp, decision::Verdict, fact::HookRun,
+    ActionId, AgentId, AgentName, BackingKind, CapabilityId, CapabilityKind, CheckpointId, EffectClass,
+    Epoch, InvocationCause, InvocationId, InvocationState, Permission, SafeLabel, Timestamp,
+    decision::Verdict, fact::HookRun,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use offer::{
+    CompleteInvocationParams, OFFER_BYTES_MAX, OFFER_DESCRIPTION_BYTES_MAX, OFFER_TIMEOUT_MS_MAX,
+    OFFER_TITLE_BYTES_MAX, OFFERS_MAX, OUTPUT_BYTES_MAX, RegisterCapabilityParams, RegistrationView,
+    WithdrawCapabilityParams,
+};
 
 /// Largest input in bytes of JSON.
 pub const INPUT_BYTES_MAX: usize = 1 << 20;
@@ -21,6 +30,9 @@ pub struct ListCapabilitiesParams {
     /// Only those of this connector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connector: Option<AgentName>,
+    /// Only those with this behind them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backing: Option<BackingKind>,
     /// Only those of this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<CapabilityKind>,
@@ -36,7 +48,7 @@ pub struct ListCapabilitiesParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapabilityParams {
-    /// Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+    /// Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
     pub capability: String,
 }
 
@@ -79,18 +91,26 @@ pub struct PermissionView {
 /// What is behind a capability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapabilityBacking {
-    /// The connector that offers it.
-    pub connector: AgentName,
-    /// What the connector's server calls it, letter for letter.
+    /// What kind of thing.
+    pub kind: BackingKind,
+    /// The connector, the agent or the workflow that offers it, or the profile of a method.
+    pub owner: AgentName,
+    /// What that calls it, letter for letter.
     pub native_id: String,
+    /// The agent that offers it, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// The agent's epoch that offers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<Epoch>,
 }
 
 /// A capability.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapabilityView {
-    /// Its id: the same as long as its connector and its native name are.
+    /// Its id: the same as long as its owner and its native name are.
     pub capability_id: CapabilityId,
-    /// Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`.
+    /// Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
     pub name: String,
     /// What it is.
     pub kind: CapabilityKind,
@@ -179,7 +199,7 @@ pub struct InvokeParams {
     /// How it is waited for.
     #[serde(default)]
     pub mode: InvokeMode,
-    /// How long it may take, in milliseconds; at most what its connector says.
+    /// How long it may take, in milliseconds; at most what is said of the capability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
@@ -235,7 +255,7 @@ pub struct InvocationView {
     pub capability_digest: String,
     /// SHA-256 of exactly what it is given.
     pub input_digest: String,
-    /// What it is given; what looks like a secret is masked.
+    /// What it is given; what looks like a secret is masked. The agent that is to answer it sees it exactly, or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// What held for it.
@@ -248,7 +268,7 @@ pub struct InvocationView {
     /// The checkpoint of the caller's folder that was made before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_id: Option<CheckpointId>,
-    /// What the server answered, as it came.
+    /// What came of it, as it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// SHA-256 of that.

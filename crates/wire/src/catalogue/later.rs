@@ -38,9 +38,6 @@ later! {
     "runtime/handoff.complete" Write "Lets a run go on at another machine.";
     "runtime/handoff.abort" Write "Leaves a run where it is.";
 
-    "capability/register" Write "Makes a capability known.";
-    "capability/withdraw" Write "Takes a capability back.";
-
     "sync/feed.pull" Read "Reads changes of a workspace.";
     "sync/feed.push" Write "Writes changes of a workspace.";
     "sync/conflict.list" Read "Lists conflicts.";

@@ -545,6 +545,15 @@ with_automations! {
     /// Takes a call back; what its server did until then is not undone.
     "capability/invocation.cancel" InvocationCancel(api::capability::InvocationParams) -> api::capability::InvocationView,
         Write, Anyone, Supervise, Same, [NotFound], "0.6";
+    /// Answers a call of what the calling agent offers; the first answer counts.
+    "capability/invocation.complete" InvocationComplete(api::capability::CompleteInvocationParams) -> api::capability::InvocationView,
+        Write, Anyone, Supervise, Again, [NotFound, PermissionDenied, InvalidParams, InvalidState, Fenced, TooLarge, StorageFull], "0.6";
+    /// Has an agent offer a capability for as long as its epoch lives.
+    "capability/register" CapabilityRegister(api::capability::RegisterCapabilityParams) -> api::capability::RegistrationView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, InvalidParams, InvalidState, QuotaExhausted, TooLarge, StorageFull], "0.6";
+    /// Takes back what an agent offers; calls that run may still be answered.
+    "capability/withdraw" CapabilityWithdraw(api::capability::WithdrawCapabilityParams) -> api::capability::RegistrationView,
+        Write, OwnerOrOperator, Supervise, Same, [NotFound, StorageFull], "0.6";
     /// Tells what holds for a call, without making it.
     "capability/permission.evaluate" PermissionEvaluate(api::capability::CapabilityParams) -> api::capability::PermissionView,
         Read, Anyone, Read, Safe, [NotFound, Unavailable], "0.6";

@@ -2,6 +2,8 @@
 //!
 //! Who may call what is decided in [`crate::capabilities`]; everything that is shown of a call is read from the record.
 
+pub(in crate::server) mod offers;
+
 use std::{sync::Arc, time::Duration};
 
 use edgeplane_store::InvocationRow;
@@ -21,7 +23,7 @@ use edgeplane_wire::{
 use super::{Session, actions, agent, check_owner};
 use crate::{
     agent::AgentHandle,
-    capabilities::{self, By, Found, Listed, Wanted},
+    capabilities::{self, By, Found, Listed, Of, Wanted},
     overrides::word,
     shared::Shared,
 };
@@ -56,12 +58,12 @@ pub(in crate::server) async fn list(
     session: &Session,
     params: ListCapabilitiesParams,
 ) -> Result<CapabilitiesResult, RpcError> {
-    let ListCapabilitiesParams { connector, kind, limit, cursor } = params;
+    let ListCapabilitiesParams { connector, backing, kind, limit, cursor } = params;
     if cursor.as_ref().is_some_and(|cursor| !cursor.contains('/')) {
         return Err(RpcError::new(ErrorName::InvalidParams, "`cursor` is none that a list gave out"));
     }
     let connector = connector.as_ref().map(edgeplane_types::AgentName::as_str);
-    let listed = capabilities::listed(&session.shared, connector).await?;
+    let listed = capabilities::listed(&session.shared, Of { connector, backing }).await?;
     page(session, listed, (kind, limit), |found| cursor.as_ref().is_none_or(|after| found.name() > *after))
 }
 
@@ -75,7 +77,7 @@ pub(in crate::server) async fn search(
         return Err(RpcError::new(ErrorName::InvalidParams, what));
     }
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let listed = capabilities::listed(&session.shared, None).await?;
+    let listed = capabilities::listed(&session.shared, Of::default()).await?;
     page(session, listed, (kind, limit), |found| {
         let offer = &found.offer;
         let texts = [Some(&found.name()), offer.title.as_ref(), offer.description.as_ref()];
@@ -165,17 +167,17 @@ pub(in crate::server) fn invocation_get(
     session: &Session,
     params: &InvocationParams,
 ) -> Result<InvocationView, RpcError> {
-    view(&session.shared, seen(session, params.invocation_id)?)
+    view_for(session, seen_by_its(session, params.invocation_id)?)
 }
 
 pub(in crate::server) async fn invocation_await(
     session: &Session,
     params: AwaitInvocationParams,
 ) -> Result<InvocationView, RpcError> {
-    seen(session, params.invocation_id)?;
+    seen_by_its(session, params.invocation_id)?;
     let time = Duration::from_millis(params.timeout_ms.min(AWAIT_MS_MAX));
     let row = until(&session.shared, params.invocation_id, Some(time), InvocationState::is_over).await?;
-    view(&session.shared, row)
+    view_for(session, row)
 }
 
 pub(in crate::server) async fn invocation_cancel(
@@ -219,6 +221,13 @@ fn seen(session: &Session, id: InvocationId) -> Result<InvocationRow, RpcError> 
     if is_own || session.caller.is_operator() { Ok(row) } else { Err(missing(id)) }
 }
 
+/// The same for the agent that is to answer, once it is.
+fn seen_by_its(session: &Session, id: InvocationId) -> Result<InvocationRow, RpcError> {
+    let found = row(&session.shared, id)?;
+    let answers = found.asked.offered_by.is_some_and(|by| session.caller.is_agent(by.agent_id));
+    if answers && found.begun_at.is_some() { Ok(found) } else { seen(session, id) }
+}
+
 /// Waits until an invocation is where it is wanted, or the time is over, and gives it as it is then.
 async fn until(
     shared: &Arc<Shared>,
@@ -248,15 +257,22 @@ async fn until(
     }
 }
 
+/// A call as whoever asks sees it: who is to answer it sees what it is given as it is.
+fn view_for(session: &Session, row: InvocationRow) -> Result<InvocationView, RpcError> {
+    let exact = capabilities::exact_input(&session.shared, &session.caller, &row);
+    let shown = view(&session.shared, row)?;
+    Ok(match exact {
+        Some(input) => InvocationView { input, ..shown },
+        None => shown,
+    })
+}
+
 fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError> {
     let input = capabilities::input_of(shared, &row)?;
     let output = capabilities::output_of(shared, &row)?;
     let action = capabilities::action_of(shared, &row)?;
     let InvocationRow { state, asked, checkpoint, by, asked_at, ended, .. } = row;
-    let called = match asked.kind {
-        CapabilityKind::Tool => asked.native_id.clone(),
-        CapabilityKind::Resource | CapabilityKind::Prompt => format!("{}:{}", asked.kind, asked.native_id),
-    };
+    let name = asked.name();
     let after = ended.as_ref().map(|(ended, _)| ended.hooks.clone()).unwrap_or_default();
     let hooks = asked.hooks.into_iter().chain(after).collect();
     let (ended, ended_at) = ended.map_or((None, None), |(ended, at)| (Some(ended), Some(at)));
@@ -264,8 +280,14 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         invocation_id: asked.invocation_id,
         status: state,
         capability_id: asked.capability_id,
-        name: format!("{}/{called}", asked.connector),
-        backing: CapabilityBacking { connector: asked.connector, native_id: asked.native_id },
+        name,
+        backing: CapabilityBacking {
+            kind: asked.backing,
+            owner: asked.owner,
+            native_id: asked.native_id,
+            agent_id: asked.offered_by.map(|by| by.agent_id),
+            epoch: asked.offered_by.map(|by| by.epoch),
+        },
         capability_digest: asked.capability_digest,
         input_digest: asked.input_digest,
         input,

@@ -43,7 +43,8 @@ impl Drawing<'_> {
 
     /// From its beginning: what it waited for leave is a span of its own.
     fn call(&mut self, passage: &Passage, asked: &InvocationRequested, until: Option<Timestamp>) {
-        let (id, name) = (asked.invocation_id, format!("{}/{}", asked.connector, asked.native_id));
+        let (id, name) =
+            (asked.invocation_id, format!("{}{}/{}", asked.backing.prefix(), asked.owner, asked.native_id));
         let Some((begun_at, begun_pos)) = moment(passage, id, |fact| match fact {
             Fact::InvocationBegun(begun) => Some(begun.invocation_id),
             _ => None,

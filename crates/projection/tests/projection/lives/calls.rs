@@ -2,8 +2,12 @@
 
 use edgeplane_proof::digest;
 use edgeplane_types::{
-    CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, MessageId, Permission,
-    fact::{InvocationBegun, InvocationEnded, InvocationRequested},
+    BackingKind, CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, MessageId,
+    Permission,
+    fact::{
+        CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, InvocationBegun,
+        InvocationEnded, InvocationRequested,
+    },
 };
 
 use super::{World, label};
@@ -11,6 +15,9 @@ use super::{World, label};
 impl World {
     /// A call goes on, or another one is asked for.
     pub(super) fn call(&mut self, which: usize, message: MessageId) {
+        if self.chance.one_in(6) {
+            return self.offer(which);
+        }
         let calls = self.lives[which].calls.len();
         if calls == 0 || self.chance.one_in(3) {
             return self.ask_for_call(which, message);
@@ -47,6 +54,37 @@ impl World {
         self.add(which, Fact::InvocationEnded(ended));
     }
 
+    /// The agent offers something, is called, or takes it back.
+    fn offer(&mut self, which: usize) {
+        let epoch = self.lives[which].epoch;
+        let capability_id = CapabilityId::from_parts(1, [u8::try_from(which).unwrap(); 10]);
+        let (name, invocation_id) = (label("look-up"), self.id(InvocationId::from_parts));
+        let fact = match self.chance.below(5) {
+            0 => Fact::CapabilityWithdrawn(CapabilityWithdrawn { capability_id, name, epoch }),
+            1 => Fact::CapabilityCalled(CapabilityCalled { invocation_id, capability_id, name, epoch }),
+            2 => {
+                let state = InvocationState::Succeeded;
+                Fact::CapabilitySettled(CapabilitySettled { invocation_id, state })
+            }
+            _ => {
+                let (capability_digest, capability_bytes) = self.body();
+                Fact::CapabilityRegistered(Box::new(CapabilityRegistered {
+                    capability_id,
+                    name,
+                    epoch,
+                    kind: CapabilityKind::Operation,
+                    effect: EffectClass::Read,
+                    vouched: false,
+                    permission: Permission::Ask,
+                    timeout_ms: 1_000,
+                    capability_digest,
+                    capability_bytes,
+                }))
+            }
+        };
+        self.add(which, fact);
+    }
+
     fn ask_for_call(&mut self, which: usize, message: MessageId) {
         let invocation_id = self.id(InvocationId::from_parts);
         let capability_id = self.id(CapabilityId::from_parts);
@@ -55,7 +93,9 @@ impl World {
         let requested = InvocationRequested {
             invocation_id,
             capability_id,
-            connector: "tools".parse().unwrap(),
+            backing: BackingKind::Connector,
+            owner: "tools".parse().unwrap(),
+            offered_by: None,
             kind: CapabilityKind::Tool,
             native_id: "append \"x\"".to_owned(),
             capability_digest: digest(b"capability").to_string(),
