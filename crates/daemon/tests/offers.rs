@@ -280,6 +280,43 @@ fn what_may_not_be_offered_is_refused() {
     assert_eq!(ask(&node, "capability/register", late).unwrap_err().name(), ErrorName::InvalidState);
 }
 
+/// Proves CAP-035.
+#[test]
+fn a_program_serves_a_capability() {
+    let mut node = Node::start();
+    let cli = node.binaries().cli.display().to_string();
+    let said = node.scratch().join("said.json");
+    fs::write(&said, described().to_string()).unwrap();
+    let program = node.program(
+        "count.sh",
+        "#!/bin/sh\nread input\ncase \"$input\" in\n*slow*) echo $$ > \"$0.pid\"; exec sleep 1000;;\n\
+         *wrong*) echo 'no such letters' >&2; exit 3;;\nesac\nprintf '%s' \"$input\"\n",
+    );
+    let script = format!(
+        "{cli} -q capability serve count --file {} -- sh {} & wait",
+        said.display(),
+        program.display()
+    );
+    node.run("helper", &native("helper", &["/bin/sh", "-c", &script], ""));
+    eventually("it is offered", || node.count("helper", "capability.registered") == 1);
+    let over = ended(&node, &call(&node, &text("abc")));
+    assert_eq!((&over["status"], &over["output"]), (&json!("succeeded"), &text("abc")));
+    let wrong = ended(&node, &call(&node, &text("wrong")));
+    assert_eq!(wrong["status"], "failed");
+    assert!(wrong["reason"].as_str().unwrap().contains("no such letters"), "{wrong}");
+    // It goes on at the next daemon, and what is taken back ends its program.
+    node.kill_daemon();
+    node.up();
+    let slow = call(&node, &text("slow"));
+    let pid_file = program.with_extension("sh.pid");
+    let running = || fs::read_to_string(&pid_file).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    eventually("its program runs", || running().is_some());
+    made(&node, "capability/invocation.cancel", json!({ "invocation_id": slow["invocation_id"] }));
+    eventually("its program has ended", || !signals::is_alive(running().unwrap()));
+    assert_eq!(ended(&node, &call(&node, &text("again")))["output"], text("again"));
+    node.verify();
+}
+
 fn arm(node: &Node, point: &str) {
     let folder = node.state_dir().join(failpoint::FOLDER);
     fs::create_dir_all(&folder).unwrap();

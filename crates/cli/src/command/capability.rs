@@ -1,4 +1,7 @@
-//! `edgeplane capability`: what connectors offer, and calls of it.
+//! `edgeplane capability`: what connectors and agents offer, and calls of it.
+
+mod offer;
+mod serve;
 
 use std::{io::Read as _, path::PathBuf};
 
@@ -27,11 +30,12 @@ use crate::{
     table::{Table, cell},
 };
 
-/// See what connectors offer, and call it
+/// See what connectors and agents offer, call it, and offer something
 ///
 /// A connector is a server of the Model Context Protocol that the node speaks to; `edgeplane apply` declares one with
 /// `kind: Connector`. What it offers are capabilities, named CONNECTOR/TOOL, CONNECTOR/resource:URI or
-/// CONNECTOR/prompt:NAME. What a server says of itself is shown and never believed.
+/// CONNECTOR/prompt:NAME. What an agent offers is named agent:AGENT/NAME. What a server or an agent says of itself is
+/// shown and never believed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -52,6 +56,9 @@ enum CapabilityCommand {
     Show(ShowArgs),
     Await(AwaitArgs),
     Cancel(CancelArgs),
+    Register(offer::RegisterArgs),
+    Withdraw(offer::WithdrawArgs),
+    Serve(serve::ServeArgs),
 }
 
 /// List capabilities
@@ -205,6 +212,9 @@ pub(crate) fn run(args: &CapabilityArgs, context: &mut Context) -> anyhow::Resul
                 context.ask::<InvocationCancel>(&InvocationParams { invocation_id: args.invocation })?;
             context.show(&answer, |out, view| called(out, &view))?;
         }
+        CapabilityCommand::Register(args) => offer::register(args, context)?,
+        CapabilityCommand::Withdraw(args) => offer::withdraw(args, context)?,
+        CapabilityCommand::Serve(args) => return serve::run(args, context),
     }
     Ok(Outcome::Done)
 }
