@@ -960,7 +960,9 @@ export type BackingKind =
   /** A server that the node speaks to. */
   | "connector"
   /** An agent that registered it. */
-  | "agent";
+  | "agent"
+  /** A method of the node itself. */
+  | "builtin";
 
 /** Waits until what was written has arrived. */
 export interface BarrierAwaitParams {
@@ -1271,7 +1273,7 @@ export type CapabilityKind =
 
 /** Names a capability. */
 export interface CapabilityParams {
-  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`. */
+  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`. */
   capability: string;
 }
 
@@ -1279,7 +1281,7 @@ export interface CapabilityParams {
 export interface CapabilityView {
   /** Its id: the same as long as its owner and its native name are. */
   capability_id: CapabilityId;
-  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`. */
+  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`. */
   name: string;
   /** What it is. */
   kind: CapabilityKind;

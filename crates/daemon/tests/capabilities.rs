@@ -106,7 +106,7 @@ fn names(list: &Value) -> Vec<&str> {
 fn what_a_server_offers_is_listed_found_and_called() {
     let mut node = Node::start();
     tools(&node, "  deny: [die]");
-    let list = made(&node, "capability/list", json!({}));
+    let list = made(&node, "capability/list", json!({ "backing": "connector" }));
     assert_eq!(
         names(&list),
         [
@@ -131,8 +131,12 @@ fn what_a_server_offers_is_listed_found_and_called() {
     assert_eq!(append["effect"], json!({ "class": "external", "vouched": false, "reversible": false }));
     let found = made(&node, "capability/search", json!({ "query": "numbers ADDS" }));
     assert_eq!(names(&found), ["tools/add"]);
-    let page = made(&node, "capability/list", json!({ "limit": 2 }));
-    let rest = made(&node, "capability/list", json!({ "limit": 2, "cursor": page["next_cursor"] }));
+    let page = made(&node, "capability/list", json!({ "backing": "connector", "limit": 2 }));
+    let rest = made(
+        &node,
+        "capability/list",
+        json!({ "backing": "connector", "limit": 2, "cursor": page["next_cursor"] }),
+    );
     assert_eq!(
         (names(&page), names(&rest)),
         (vec!["tools/add", "tools/append"], vec!["tools/big", "tools/echo"])
@@ -192,7 +196,7 @@ fn what_is_not_what_was_looked_at_or_not_allowed_is_not_called() {
     // What an agent may not call it does not see.
     run(&node, "reader", "");
     let mut agent = as_agent(&node, "reader");
-    let list = agent.try_raw("capability/list", json!({})).unwrap();
+    let list = agent.try_raw("capability/list", json!({ "backing": "connector" })).unwrap();
     assert!(!names(&list).contains(&"tools/die") && names(&list).contains(&"tools/echo"), "{list}");
     let denied = agent.try_raw("capability/invoke", json!({ "capability": "tools/die" })).unwrap_err();
     assert_eq!(denied.name(), ErrorName::PolicyBlocked);
@@ -443,7 +447,7 @@ fn a_connector_lives_as_long_as_its_declaration() {
     assert_eq!(invoke(&node, "echo", &json!({ "text": "x" })).unwrap_err().name(), ErrorName::NotFound);
     node.apply(&connector(&node, "tools", "  enabled: false"));
     assert_eq!(invoke(&node, "echo", &json!({ "text": "x" })).unwrap_err().name(), ErrorName::Unavailable);
-    assert_eq!(names(&made(&node, "capability/list", json!({}))), Vec::<&str>::new());
+    assert_eq!(names(&made(&node, "capability/list", json!({ "backing": "connector" }))), Vec::<&str>::new());
     // What does not start is told, and harms nobody.
     let broken = connector(&node, "broken", "").replace("plain]", "gone]");
     node.apply(&broken);

@@ -317,6 +317,54 @@ fn a_program_serves_a_capability() {
     node.verify();
 }
 
+/// Proves CAP-036.
+#[test]
+fn methods_of_the_node_are_called_as_whoever_calls() {
+    let mut node = Node::start();
+    for name in ["helper", "writer"] {
+        run(&node, name);
+    }
+    let mut writer = as_agent(&node, "writer");
+    let mut call = |name: &str, input: Value| {
+        writer.try_raw(
+            "capability/invoke",
+            json!({ "capability": format!("edgeplane:{name}"), "input": input }),
+        )
+    };
+    let put = call("memory/entry.put", json!({ "agent": "writer", "key": "k", "value": 7 })).unwrap();
+    assert_eq!((&put["status"], &put["rule"]), (&json!("succeeded"), &json!("builtin")), "{put}");
+    let got = call("memory/entry.get", json!({ "agent": "writer", "key": "k" })).unwrap();
+    assert_eq!((&got["status"], &got["output"]["value"]), (&json!("succeeded"), &json!(7)), "{got}");
+    // It may so what it may otherwise, and not more.
+    let other = call("memory/entry.put", json!({ "agent": "helper", "key": "k", "value": 7 })).unwrap();
+    assert_eq!(other["status"], "failed", "{other}");
+    assert!(other["reason"].as_str().unwrap().starts_with("permission_denied"), "{other}");
+    let told = call(
+        "runtime/agent.signal",
+        json!({ "agent": "helper", "parts": [{ "type": "text", "text": "hello" }] }),
+    )
+    .unwrap();
+    let message = node.facts("helper", "message.accepted").pop().unwrap();
+    assert_eq!(message["envelope"]["source"]["principal"], "writer", "{told}");
+    assert_eq!(
+        call("memory/entry.put", json!({ "agent": "writer" })).unwrap_err().name(),
+        ErrorName::InvalidParams
+    );
+    assert_eq!(call("runtime/agent.apply", json!({})).unwrap_err().name(), ErrorName::NotFound);
+    let list = made(&node, "capability/list", json!({ "backing": "builtin" }));
+    let item = &list["items"][0];
+    let same = made(&node, "capability/get", json!({ "capability": item["capability_id"] }));
+    assert_eq!(same["name"], item["name"]);
+    assert_eq!(node.count("writer", "invocation.begun"), node.count("writer", "invocation.ended"));
+    arm(&node, "invocation.begun");
+    let lost = json!({ "capability": "edgeplane:runtime/agent.list" });
+    as_agent(&node, "writer").try_raw("capability/invoke", lost).unwrap_err();
+    eventually("the daemon has died", || node.has_ended());
+    node.up();
+    let begun = node.facts("writer", "invocation.begun").pop().unwrap();
+    assert_eq!(ended(&node, &begun)["status"], "outcome_unknown");
+}
+
 fn arm(node: &Node, point: &str) {
     let folder = node.state_dir().join(failpoint::FOLDER);
     fs::create_dir_all(&folder).unwrap();

@@ -4,6 +4,7 @@
 //! then the intent in the record, then the act, then its outcome in the record. How a server is spoken to is the business
 //! of `connector`; what rules say is the gate's.
 
+mod builtin;
 mod door;
 mod hooks;
 mod kept;
@@ -14,7 +15,7 @@ mod registered;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use edgeplane_store::CommittedEvent;
@@ -40,6 +41,8 @@ pub(crate) struct Capabilities {
     running: Mutex<HashMap<InvocationId, Running>>,
     /// Exactly what waiting calls are given, where the record has it masked only.
     inputs: Mutex<HashMap<InvocationId, Vec<u8>>>,
+    /// What the node itself offers: the same for as long as it is this program.
+    builtins: OnceLock<Vec<Found>>,
     /// Held by whoever changes what agents offer, from the look at it to the record.
     registering: tokio::sync::Mutex<()>,
     /// Changes whenever a call is over.

@@ -14,11 +14,12 @@ mod token;
 use std::{
     io,
     os::unix::net::UnixListener as StdListener,
+    pin::Pin,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
-use edgeplane_types::ErrorName;
+use edgeplane_types::{ErrorName, TraceContext};
 use edgeplane_wire::{
     catalogue::{
         Request,
@@ -137,20 +138,69 @@ pub(crate) async fn call_for_automation(
         let what = format!("{method} goes on behind its answer, which nobody hears here");
         return Err(RpcError::new(ErrorName::Unsupported, what));
     }
-    Box::pin(call::request(nobody_listens(shared, caller, Arc::default()), method, params)).await
+    Box::pin(call::request(Session::beside(shared, &caller, Arc::default()), method, params)).await
 }
 
-/// A conversation that is none: what would be told besides an answer is told to nobody.
-fn nobody_listens(shared: &Arc<Shared>, caller: Caller, effect: Arc<Notify>) -> Session {
-    let (outbound, _nobody) = Outbound::new();
-    Session {
-        shared: Arc::clone(shared),
-        caller,
-        outbound,
-        opened: Arc::default(),
-        effect,
-        answered: CancellationToken::new(),
-        replayed: Arc::default(),
+/// A call of a method by somebody who is not on a connection of their own for it: read and allowed, and not made yet.
+pub(crate) struct Prepared {
+    session: Session,
+    method: &'static str,
+    request: Request,
+    /// The request in which it was asked for.
+    trace: Option<Arc<TraceContext>>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+impl Prepared {
+    /// Reads a call as the dispatcher does, with the caller's own scopes and audience.
+    ///
+    /// # Errors
+    /// What the method would answer to a caller that may not call it, or to parameters that it does not take.
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        caller: &Caller,
+        method: &'static str,
+        params: Value,
+    ) -> Result<Self, RpcError> {
+        let session = Session::beside(shared, caller, Arc::default());
+        dispatch::check_audience(&session, method)?;
+        let request = Request::read(method, params)?;
+        dispatch::check(&session, &request)?;
+        Ok(Self { session, method, request, trace: trace::current() })
+    }
+
+    /// Makes it. Boxed as a trait object: among the methods is the one that makes calls.
+    pub(crate) fn serve(self) -> Pin<Box<dyn Future<Output = Result<Value, RpcError>> + Send>> {
+        Box::pin(async move {
+            let work = dispatch::serve(&self.session, self.request);
+            let raw = match self.trace {
+                Some(trace) => trace::serve(&self.session.shared, trace, work).await?,
+                None => work.await?,
+            };
+            serde_json::from_str(raw.get())
+                .map_err(|error| RpcError::new(ErrorName::Internal, format!("{}: {error}", self.method)))
+        })
+    }
+}
+
+impl Session {
+    /// A conversation of which nobody reads what it is told besides answers.
+    fn beside(shared: &Arc<Shared>, caller: &Caller, effect: Arc<Notify>) -> Self {
+        let (outbound, _nobody) = Outbound::new();
+        Self {
+            shared: Arc::clone(shared),
+            caller: caller.clone(),
+            outbound,
+            opened: Arc::default(),
+            effect,
+            answered: CancellationToken::new(),
+            replayed: Arc::default(),
+        }
     }
 }
 
@@ -182,7 +232,7 @@ pub(crate) async fn call_for_agent(
             .hint("connect to the socket in EDGEPLANE_SOCKET");
         return rpc::failure(Some(id), &error);
     }
-    let session = nobody_listens(shared, caller.clone(), effect);
+    let session = Session::beside(shared, caller, effect);
     // What an agent says of its own accord over the driver belongs to the turn that it is in.
     let trace = trace::begin(shared, caller, method, &call::trace_of_line(&mut params), &params);
     let serve = Box::pin(async {

@@ -23,6 +23,8 @@ words! {
         Connector => "connector",
         /// An agent that registered it.
         Agent => "agent",
+        /// A method of the node itself.
+        Builtin => "builtin",
     }
 }
 
@@ -131,6 +133,7 @@ impl BackingKind {
         match self {
             Self::Connector => "",
             Self::Agent => "agent:",
+            Self::Builtin => "edgeplane:",
         }
     }
 }

@@ -1017,6 +1017,7 @@ class AwaitInvocationParams(TypedDict):
 BackingKind = Literal[
     "connector",  # A server that the node speaks to.
     "agent",  # An agent that registered it.
+    "builtin",  # A method of the node itself.
 ]
 """What is behind a capability."""
 
@@ -1354,7 +1355,7 @@ CapabilityKind = Literal[
 class CapabilityParams(TypedDict):
     """Names a capability."""
 
-    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
+    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
     capability: str
 
 
@@ -1363,7 +1364,7 @@ class CapabilityView(TypedDict):
 
     # Its id: the same as long as its owner and its native name are.
     capability_id: CapabilityId
-    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`.
+    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
     name: str
     # What it is.
     kind: CapabilityKind

@@ -18,7 +18,7 @@ use edgeplane_wire::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{By, Found, hooks, kept, live, permission, registered};
+use super::{By, Found, builtin, hooks, kept, live, permission, registered};
 use crate::{
     admission::{self, Saying},
     agent::{ActionRequest, AgentHandle, Command, Teller},
@@ -76,6 +76,7 @@ pub(crate) async fn invoke(
     }
     let input = checked(&wanted.input, &offer.input_schema)?;
     registered::check_room(shared, found)?;
+    let prepared = builtin::prepared(shared, by, found, &wanted.input)?;
     let holds = permission::pass(shared, by, found)?;
     let id: InvocationId = shared.record.mint().id();
     let origin = Origin::actor(by.caller.actor());
@@ -130,9 +131,12 @@ pub(crate) async fn invoke(
         shared.capabilities.leave(id);
         return Err(refused(&error));
     }
-    match by.agent.filter(|_| is_asked) {
-        Some(agent) => ask(shared, by.caller, agent, (requested, input)).await?,
-        None => act(shared, (requested, input.exact), (stream, origin), stop),
+    match (by.agent.filter(|_| is_asked), prepared) {
+        (Some(agent), _) => ask(shared, by.caller, agent, (requested, input)).await?,
+        (None, Some(prepared)) => {
+            builtin::make(shared, (id, prepared), (stream, origin), (requested.timeout_ms, stop));
+        }
+        (None, None) => act(shared, (requested, input.exact), (stream, origin), stop),
     }
     Ok(id)
 }
@@ -275,6 +279,15 @@ fn act(
             let time = Duration::from_millis(asked.timeout_ms);
             registered::wait(shared, (stream, asked.invocation_id), (time, stop));
         }
+        // Nobody is asked about it: it is made as its caller, who is there when it is called and not later.
+        BackingKind::Builtin => {
+            let id = asked.invocation_id;
+            let of_task = Arc::clone(shared);
+            shared.tasks.spawn(async move {
+                let how = ending(id, InvocationState::Failed, "its caller is not there any more".to_owned());
+                end(&of_task, stream, id, how).await;
+            });
+        }
     }
 }
 
@@ -364,7 +377,7 @@ pub(super) async fn end(
 }
 
 /// Tells the record how a call ended. Without room for its output the end is told without it.
-async fn end_as(
+pub(super) async fn end_as(
     shared: &Arc<Shared>,
     (stream, origin): (StreamName, Origin),
     id: InvocationId,

@@ -13,11 +13,13 @@ use edgeplane_wire::{
     api::capability::{
         CapabilityBacking, CapabilityEffect, CapabilityView, ConnectorStanding, PermissionView,
     },
+    catalogue::Method,
     rpc::RpcError,
 };
 use serde_json::{Map, Value};
 
 use super::{
+    builtin,
     live::{self, Declared},
     registered::{self, Registered},
 };
@@ -84,6 +86,8 @@ impl Offer {
 pub(crate) enum Backing {
     Connector(Declared),
     Agent(Box<Registered>),
+    /// A method of the node itself, and its profile.
+    Builtin(&'static Method, AgentName),
 }
 
 /// A capability that is offered.
@@ -99,6 +103,7 @@ impl Found {
         match &self.backing {
             Backing::Connector(declared) => id_of(&declared.name, self.offer.kind, &self.offer.native_id),
             Backing::Agent(registered) => registered.row.registered.capability_id,
+            Backing::Builtin(method, _) => builtin::id(method),
         }
     }
 
@@ -110,6 +115,7 @@ impl Found {
         match &self.backing {
             Backing::Connector(_) => BackingKind::Connector,
             Backing::Agent(_) => BackingKind::Agent,
+            Backing::Builtin(..) => BackingKind::Builtin,
         }
     }
 
@@ -118,6 +124,7 @@ impl Found {
         match &self.backing {
             Backing::Connector(declared) => &declared.name,
             Backing::Agent(registered) => &registered.agent,
+            Backing::Builtin(_, profile) => profile,
         }
     }
 
@@ -125,15 +132,15 @@ impl Found {
     pub(crate) fn connector(&self) -> Option<&Declared> {
         match &self.backing {
             Backing::Connector(declared) => Some(declared),
-            Backing::Agent(_) => None,
+            Backing::Agent(_) | Backing::Builtin(..) => None,
         }
     }
 
     /// The agent and the epoch that answer its calls, if an agent offers it.
     pub(crate) fn offered_by(&self) -> Option<OfferedBy> {
         match &self.backing {
-            Backing::Connector(_) => None,
             Backing::Agent(registered) => Some(registered.offered_by()),
+            Backing::Connector(_) | Backing::Builtin(..) => None,
         }
     }
 
@@ -152,6 +159,7 @@ impl Found {
         match &self.backing {
             Backing::Connector(declared) => declared.spec.timeout_ms,
             Backing::Agent(registered) => registered.row.registered.timeout_ms,
+            Backing::Builtin(..) => builtin::TIMEOUT_MS,
         }
     }
 
@@ -166,6 +174,7 @@ impl Found {
                 let permission = registered.row.registered.permission;
                 (permission, registered::RULE, format!("the registration by agent `{}`", registered.agent))
             }
+            Backing::Builtin(..) => builtin::holds(),
         }
     }
 
@@ -174,6 +183,7 @@ impl Found {
         let vouched = match &self.backing {
             Backing::Connector(declared) => declared.spec.policy.effect_of(&self.called()),
             Backing::Agent(registered) => registered.vouched(),
+            Backing::Builtin(method, _) => Some(builtin::effect(method)),
         };
         let class = vouched.unwrap_or(EffectClass::External);
         let reversible = matches!(class, EffectClass::None | EffectClass::Read);
@@ -236,6 +246,9 @@ pub(crate) async fn listed(shared: &Arc<Shared>, of: Of<'_>) -> Result<Listed, R
     };
     if of.wants(BackingKind::Agent) {
         listed.found.extend(registered::all(shared).await?);
+    }
+    if of.wants(BackingKind::Builtin) {
+        listed.found.extend_from_slice(builtin::all(shared));
     }
     listed.found.sort_by_key(Found::name);
     Ok(listed)
@@ -324,6 +337,9 @@ pub(super) fn no_capability(text: &str) -> RpcError {
 /// `not_found`, or `unavailable` where its connector does not answer.
 pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfound> {
     let id = text.parse::<CapabilityId>().ok();
+    if let Some(found) = builtin::find(shared, (text, id))? {
+        return Ok(found);
+    }
     if let Some(found) = registered::find(shared, text, id)? {
         return Ok(found);
     }
