@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     AutomationManifest, AutomationSpec, ConnectorManifest, ConnectorSpec, Manifest, ScheduleBody,
-    ScheduleManifest, words::Digest,
+    ScheduleManifest, WorkflowManifest, WorkflowSpec, words::Digest,
 };
 
 macro_rules! canonical {
@@ -46,6 +46,8 @@ canonical! {
     ConnectorSpec, "specification of a connector";
     AutomationManifest, "automation";
     AutomationSpec, "specification of an automation";
+    WorkflowManifest, "workflow";
+    WorkflowSpec, "specification of a workflow";
 }
 
 fn json_of(value: &impl Serialize) -> Value {

@@ -12,6 +12,7 @@ mod keep;
 mod program;
 mod record;
 mod schedule;
+mod workflow;
 mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,14 +23,14 @@ use serde::{Deserialize, Serialize};
 
 pub use automation::{
     AUTOMATION_ACTS_A_MINUTE, AutomationAct, AutomationEvent, AutomationKind, AutomationManifest,
-    AutomationMetadata, AutomationMethod, AutomationParams, AutomationSchedule, AutomationSpec,
-    AutomationTask, AutomationTrigger, AutomationWebhook,
+    AutomationMethod, AutomationParams, AutomationSchedule, AutomationSpec, AutomationTask,
+    AutomationTrigger, AutomationWebhook,
 };
 pub use connector::{
     CONNECTOR_TIMEOUT_MS, CallHook, CallHookFailure, CallHookRun, CallHooks, ConnectorAddress,
-    ConnectorCredentials, ConnectorDefault, ConnectorKind, ConnectorManifest, ConnectorMetadata,
-    ConnectorOauth, ConnectorPolicy, ConnectorProgram, ConnectorSecret, ConnectorSpec, ConnectorText,
-    ConnectorTransport,
+    ConnectorCredentials, ConnectorDefault, ConnectorKind, ConnectorManifest, ConnectorOauth,
+    ConnectorPolicy, ConnectorProgram, ConnectorSecret, ConnectorSpec, ConnectorText, ConnectorTransport,
+    ResourceMetadata,
 };
 pub use exec::{EXEC_TIMEOUT, ExecOutput, OneShot, Preset, PromptBy};
 pub use install::{Artifact, Deployment, Fetch, FetchSource, PREPARE_TIMEOUT, PrepareStep, Service};
@@ -54,6 +55,10 @@ pub use record::{
 pub use schedule::{
     CATCH_UP_MAX, CatchUp, Due, InlineSchedule, Overlap, ScheduleBody, ScheduleKind, ScheduleManifest,
     ScheduleMetadata, ScheduleSpec, Timing,
+};
+pub use workflow::{
+    Criterion, StepLimits, StepPiece, WORKFLOW_TIMEOUT_MS, WorkflowKind, WorkflowManifest, WorkflowSpec,
+    WorkflowStep,
 };
 
 pub use workspace::{CHECKPOINTS_KEPT, OnNotKept, WorkspaceKeeping};

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest, documents,
+    AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest, WorkflowManifest, documents,
     problem::{Finding, Place, Problem},
     relations,
     set::{self, Declared, Read},
@@ -52,6 +52,8 @@ pub struct Set {
     pub connectors: Vec<Sourced<ConnectorManifest>>,
     /// The automations, in the same order.
     pub automations: Vec<Sourced<AutomationManifest>>,
+    /// The workflows, in the same order.
+    pub workflows: Vec<Sourced<WorkflowManifest>>,
 }
 
 /// Reads the agents of one file. Its schedules are checked too, and left aside.
@@ -89,8 +91,13 @@ pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Set, Vec<Problem>> {
         problems.sort_by_cached_key(|problem| (order(problem), problem.line, problem.column));
         return Err(problems);
     }
-    let mut set =
-        Set { agents: Vec::new(), schedules: Vec::new(), connectors: Vec::new(), automations: Vec::new() };
+    let mut set = Set {
+        agents: Vec::new(),
+        schedules: Vec::new(),
+        connectors: Vec::new(),
+        automations: Vec::new(),
+        workflows: Vec::new(),
+    };
     for Read { file, node, declared } in read {
         let (file, line) = (file.to_owned(), node.place.line);
         match declared {
@@ -103,6 +110,9 @@ pub fn parse_set(files: &[SourceFile<'_>]) -> Result<Set, Vec<Problem>> {
             }
             Some(Declared::Automation(manifest)) => {
                 set.automations.push(Sourced { file, line, manifest: *manifest });
+            }
+            Some(Declared::Workflow(manifest)) => {
+                set.workflows.push(Sourced { file, line, manifest: *manifest });
             }
             None => {}
         }
@@ -165,6 +175,11 @@ fn read_node(node: &Node) -> Result<Declared, Vec<Finding>> {
             let findings = relations::automation::check(&manifest, node);
             (Declared::Automation(Box::new(manifest)), findings)
         }
+        "Workflow" => {
+            let manifest: WorkflowManifest = typed(value, node)?;
+            let findings = relations::workflow::check(&manifest, node);
+            (Declared::Workflow(Box::new(manifest)), findings)
+        }
         _ => {
             let manifest: Manifest = typed(value, node)?;
             let findings = relations::check(&manifest, node);
@@ -195,7 +210,10 @@ impl Manifest {
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Agent", |declared| match declared {
             Declared::Agent(manifest) => Some(*manifest),
-            Declared::Schedule(_) | Declared::Connector(_) | Declared::Automation(_) => None,
+            Declared::Schedule(_)
+            | Declared::Connector(_)
+            | Declared::Automation(_)
+            | Declared::Workflow(_) => None,
         })
     }
 }
@@ -208,7 +226,9 @@ impl ScheduleManifest {
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Schedule", |declared| match declared {
-            Declared::Agent(_) | Declared::Connector(_) | Declared::Automation(_) => None,
+            Declared::Agent(_) | Declared::Connector(_) | Declared::Automation(_) | Declared::Workflow(_) => {
+                None
+            }
             Declared::Schedule(manifest) => Some(*manifest),
         })
     }
@@ -222,7 +242,9 @@ impl ConnectorManifest {
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Connector", |declared| match declared {
-            Declared::Agent(_) | Declared::Schedule(_) | Declared::Automation(_) => None,
+            Declared::Agent(_) | Declared::Schedule(_) | Declared::Automation(_) | Declared::Workflow(_) => {
+                None
+            }
             Declared::Connector(manifest) => Some(*manifest),
         })
     }
@@ -236,8 +258,26 @@ impl AutomationManifest {
     /// Everything that is wrong. The problems have fields but no lines.
     pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
         from_json(value, "Automation", |declared| match declared {
-            Declared::Agent(_) | Declared::Schedule(_) | Declared::Connector(_) => None,
+            Declared::Agent(_) | Declared::Schedule(_) | Declared::Connector(_) | Declared::Workflow(_) => {
+                None
+            }
             Declared::Automation(manifest) => Some(*manifest),
+        })
+    }
+}
+
+impl WorkflowManifest {
+    /// Reads a workflow from JSON, such as its canonical form, by the same rules as from text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong. The problems have fields but no lines.
+    pub fn from_json(value: &Value) -> Result<Self, Vec<Problem>> {
+        from_json(value, "Workflow", |declared| match declared {
+            Declared::Agent(_) | Declared::Schedule(_) | Declared::Connector(_) | Declared::Automation(_) => {
+                None
+            }
+            Declared::Workflow(manifest) => Some(*manifest),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod automation;
 pub(crate) mod connector;
+pub(crate) mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet};
 

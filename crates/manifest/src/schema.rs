@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest};
+use crate::{AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest, WorkflowManifest};
 
 /// Address of the schema. It names the schema and need not be reachable.
 pub const SCHEMA_ID: &str = "https://edgeplane.dev/schemas/v1alpha1/manifest.schema.json";
 
-/// What a document declares: an agent, a schedule for one, a connector, or an automation.
+/// What a document declares: an agent, a schedule for one, a connector, an automation, or a workflow.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used: the kind of a document decides how it is read")]
@@ -19,6 +19,7 @@ enum Document {
     Schedule(Box<ScheduleManifest>),
     Connector(Box<ConnectorManifest>),
     Automation(Box<AutomationManifest>),
+    Workflow(Box<WorkflowManifest>),
 }
 
 /// The JSON Schema (draft 2020-12) of one document, with its keys in reading order when printed.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use edgeplane_types::AgentName;
 
 use crate::{
-    AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest,
+    AutomationManifest, ConnectorManifest, Manifest, ScheduleManifest, WorkflowManifest,
     problem::{Place, Problem, Step},
     relations::locate,
     tree::{Node, Tree},
@@ -27,6 +27,7 @@ pub(crate) enum Declared {
     Schedule(Box<ScheduleManifest>),
     Connector(Box<ConnectorManifest>),
     Automation(Box<AutomationManifest>),
+    Workflow(Box<WorkflowManifest>),
 }
 
 /// What occurs once in a set.
@@ -37,14 +38,17 @@ enum Named {
     Schedule(AgentName, AgentName),
     Connector(AgentName),
     Automation(AgentName),
+    Workflow(AgentName),
 }
 
 impl Named {
     fn text(&self) -> &AgentName {
         match self {
-            Self::Agent(name) | Self::Schedule(_, name) | Self::Connector(name) | Self::Automation(name) => {
-                name
-            }
+            Self::Agent(name)
+            | Self::Schedule(_, name)
+            | Self::Connector(name)
+            | Self::Automation(name)
+            | Self::Workflow(name) => name,
         }
     }
 
@@ -53,6 +57,7 @@ impl Named {
             Self::Agent(_) => "each agent's name once",
             Self::Connector(_) => "each connector's name once",
             Self::Automation(_) => "each automation's name once",
+            Self::Workflow(_) => "each workflow's name once",
             Self::Schedule(..) => "each name once among the schedules of an agent",
         }
     }
@@ -67,11 +72,11 @@ impl Read<'_> {
         };
         let path: Vec<Step> = vec!["metadata".into(), "name".into()];
         let spec = self.node.get("spec");
-        if self.node.get("kind").and_then(Node::text) == Some("Connector") {
-            return vec![(Named::Connector(own), path)];
-        }
-        if self.node.get("kind").and_then(Node::text) == Some("Automation") {
-            return vec![(Named::Automation(own), path)];
+        match self.node.get("kind").and_then(Node::text) {
+            Some("Connector") => return vec![(Named::Connector(own), path)],
+            Some("Automation") => return vec![(Named::Automation(own), path)],
+            Some("Workflow") => return vec![(Named::Workflow(own), path)],
+            _ => {}
         }
         if self.node.get("kind").and_then(Node::text) == Some("Schedule") {
             let agent = parsed(spec.and_then(|spec| spec.get("agent")));

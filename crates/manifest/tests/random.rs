@@ -3,7 +3,7 @@
 
 use edgeplane_manifest::{
     AutomationManifest, ConnectorManifest, Manifest, Problem, ScheduleBody, ScheduleManifest, SourceFile,
-    parse, parse_set, schema,
+    WorkflowManifest, parse, parse_set, schema,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -253,6 +253,16 @@ fn read_automation(made: &Value) -> Result<(), Vec<Problem>> {
     Ok(())
 }
 
+/// The same for a workflow.
+fn read_workflow(made: &Value) -> Result<(), Vec<Problem>> {
+    let manifest = WorkflowManifest::from_json(made)?;
+    let text = manifest.canonical_text();
+    let set = parse_set(&[SourceFile { name: "text", text: &text }])?;
+    assert_eq!(set.workflows[0].manifest, manifest);
+    assert_eq!(WorkflowManifest::from_json(&manifest.canonical_json()).as_ref(), Ok(&manifest));
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -285,6 +295,7 @@ proptest! {
             Some("Schedule") => read_schedule(&made),
             Some("Connector") => read_connector(&made),
             Some("Automation") => read_automation(&made),
+            Some("Workflow") => read_workflow(&made),
             _ => read_agent(&made),
         };
         match read {
@@ -296,8 +307,8 @@ proptest! {
                     "longest wait", "at least one of exec", "native driver", "one segment", "the agent itself", "a program",
                     "as an entry of its own", "one of cron, every, at", "one of command, url", "goes on with its own session", "for each server of tools", "beside `command`", "beside `url`", "beside `every`", "shorter than `every`",
                     "of an agent that remembers", "beside `http`", "an address with `http://`", "{prompt}", "{session}", "beside it", "a JSON pointer",
-                    "one of `tokenUrl` and `issuer`", "or `permission_request`", "or `post_tool_failure`", "an address", "a reference to it",
-                    "the name of an event", "one of `agent` and `forLabels`",
+                                        "the name of an event", "one of `agent` and `forLabels`",
+                    "one of `tokenUrl` and `issuer`", "one of `agent` and `labels`", "a step of this workflow", "no circle of steps", "whose `type` is `object`", "${input.KEY}", "that `input` describes", "that `dependsOn` names", "each step's name once", "or `permission_request`", "or `post_tool_failure`", "an address", "a reference to it",
                 ];
                 let message = problem.to_string();
                 prop_assert!(related.iter().any(|part| message.contains(part)), "{}", message);

@@ -95,7 +95,7 @@ fn every_example_is_right_and_says_what_it_is() {
         let set = parse_set(&[SourceFile { name: &name, text: &text }]).unwrap_or_else(|problems| {
             panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         });
-        assert!(!set.agents.is_empty(), "{name} declares nothing");
+        assert!(!set.agents.is_empty() || !set.workflows.is_empty(), "{name} declares nothing");
         assert!(text.starts_with('#'), "{name} does not begin with what it is for");
     }
 }
@@ -153,7 +153,7 @@ fn a_schedule_says_the_same_inside_its_agent_and_apart() {
     assert_eq!(apart.manifest.spec.agent.as_str(), "a");
     assert_eq!((&apart.manifest.metadata.name, &apart.manifest.spec.body), (&inline.name, &inline.body));
     assert_eq!(apart.manifest.spec.body.digest(), inline.body.digest());
-    assert!(matches!(inline.body.due(), Some(Due::Cron(cron)) if cron.as_str() == "0 9 * * *"));
+    assert!(matches!(inline.body.timing.due(), Some(Due::Cron(cron)) if cron.as_str() == "0 9 * * *"));
     assert_eq!(
         inline.body.canonical_json(),
         serde_json::json!({

@@ -32,20 +32,9 @@ pub struct AutomationManifest {
     /// What this document declares: `Automation`.
     pub kind: AutomationKind,
     /// Which one it is.
-    pub metadata: AutomationMetadata,
+    pub metadata: super::ResourceMetadata,
     /// What it says.
     pub spec: AutomationSpec,
-}
-
-/// Which automation it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AutomationMetadata {
-    /// Its name, unique among the node's automations.
-    pub name: AgentName,
-    /// By what it is found.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<LabelKey, SafeLabel>,
 }
 
 /// When an automation fires, and what it does then.

@@ -35,16 +35,16 @@ pub struct ConnectorManifest {
     /// What this document declares: `Connector`.
     pub kind: ConnectorKind,
     /// Which one it is.
-    pub metadata: ConnectorMetadata,
+    pub metadata: ResourceMetadata,
     /// What it says.
     pub spec: ConnectorSpec,
 }
 
-/// Which connector it is.
+/// Which resource it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ConnectorMetadata {
-    /// Its name, unique among the node's connectors.
+pub struct ResourceMetadata {
+    /// Its name, unique among the node's resources of its kind.
     pub name: AgentName,
     /// By what it is found.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
