@@ -962,7 +962,9 @@ export type BackingKind =
   /** An agent that registered it. */
   | "agent"
   /** A method of the node itself. */
-  | "builtin";
+  | "builtin"
+  /** Tasks, as a resource says them. */
+  | "workflow";
 
 /** Waits until what was written has arrived. */
 export interface BarrierAwaitParams {
@@ -1269,11 +1271,13 @@ export type CapabilityKind =
   /** A text with places to fill. */
   | "prompt"
   /** Something that is done by the node or an agent. */
-  | "operation";
+  | "operation"
+  /** Tasks that are joined, begun and ended together. */
+  | "workflow";
 
 /** Names a capability. */
 export interface CapabilityParams {
-  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`. */
+  /** Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`. */
   capability: string;
 }
 
@@ -1281,7 +1285,7 @@ export interface CapabilityParams {
 export interface CapabilityView {
   /** Its id: the same as long as its owner and its native name are. */
   capability_id: CapabilityId;
-  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`. */
+  /** Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`. */
   name: string;
   /** What it is. */
   kind: CapabilityKind;

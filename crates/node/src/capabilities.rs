@@ -12,6 +12,7 @@ mod live;
 mod offered;
 mod permission;
 mod registered;
+mod workflow;
 
 use std::{
     collections::HashMap,
@@ -19,7 +20,7 @@ use std::{
 };
 
 use edgeplane_store::CommittedEvent;
-use edgeplane_types::{Fact, InvocationId, ResourceKind};
+use edgeplane_types::{Fact, InvocationId, ResourceKind, StreamName};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -145,6 +146,7 @@ async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
         Fact::ResourceDeleted(end) if end.uri.kind() == ResourceKind::Connector => {
             live::changed(shared, &end.uri);
         }
+        Fact::TaskMoved(_) => workflow::heard(shared, event.event.stream).await,
         fact => registered::heard(shared, event, fact).await,
     }
 }
@@ -161,6 +163,7 @@ async fn take_up(shared: &Arc<Shared>) {
             if shared.capabilities.is_running(row.asked.invocation_id)
                 && registered::is_answered_yet(shared, &row)
             {
+                workflow::heard(shared, StreamName::Task(workflow::root_of(row.asked.invocation_id))).await;
                 continue;
             }
             if let Err(error) = door::take_up(shared, row).await {

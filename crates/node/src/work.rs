@@ -24,7 +24,7 @@ use crate::{record::chain, shared::Shared};
 use meter::Meter;
 
 pub(crate) use admit::{Wanted, of_turn, start as start_run};
-pub(crate) use change::{Change, Fence, add_task, change, create, link, unlink, update};
+pub(crate) use change::{Change, Fence, Replan, add_task, change, create, link, unlink, update};
 pub(crate) use jobs::{NewItem, NewJob, Report, assign, create as create_job, report};
 pub(crate) use run::{cancel as cancel_run, message_of};
 

@@ -13,6 +13,8 @@ words! {
         Prompt => "prompt",
         /// Something that is done by the node or an agent.
         Operation => "operation",
+        /// Tasks that are joined, begun and ended together.
+        Workflow => "workflow",
     }
 }
 
@@ -25,6 +27,8 @@ words! {
         Agent => "agent",
         /// A method of the node itself.
         Builtin => "builtin",
+        /// Tasks, as a resource says them.
+        Workflow => "workflow",
     }
 }
 
@@ -134,6 +138,7 @@ impl BackingKind {
             Self::Connector => "",
             Self::Agent => "agent:",
             Self::Builtin => "edgeplane:",
+            Self::Workflow => "workflow:",
         }
     }
 }
@@ -143,7 +148,7 @@ impl CapabilityKind {
     #[must_use]
     pub fn called(self, native_id: &str) -> String {
         match self {
-            Self::Tool | Self::Operation => native_id.to_owned(),
+            Self::Tool | Self::Operation | Self::Workflow => native_id.to_owned(),
             Self::Resource | Self::Prompt => format!("{self}:{native_id}"),
         }
     }

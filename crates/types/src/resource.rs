@@ -28,6 +28,8 @@ pub enum ResourceKind {
     Connector,
     /// What is done by itself when something happens.
     Automation,
+    /// Tasks that are joined.
+    Workflow,
 }
 
 impl ResourceKind {
@@ -40,6 +42,7 @@ impl ResourceKind {
         Self::Profile,
         Self::Connector,
         Self::Automation,
+        Self::Workflow,
     ];
 
     /// The word that programs read.
@@ -53,6 +56,7 @@ impl ResourceKind {
             Self::Profile => "profile",
             Self::Connector => "connector",
             Self::Automation => "automation",
+            Self::Workflow => "workflow",
         }
     }
 
@@ -67,7 +71,7 @@ impl ResourceKind {
     pub fn is_written(self) -> bool {
         match self {
             Self::Agent | Self::Schedule | Self::Policy => false,
-            Self::Config | Self::Profile | Self::Connector | Self::Automation => true,
+            Self::Config | Self::Profile | Self::Connector | Self::Automation | Self::Workflow => true,
         }
     }
 }

@@ -4367,7 +4367,7 @@ class CapabilityPermission(Group):
         a repetition without a key changes nothing. Errors of its own:
         not_found, unavailable.
 
-        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
+        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`.
         """
         required: Dict[str, Any] = {"capability": capability}
         optional: Dict[str, Any] = {}
@@ -4542,7 +4542,7 @@ class Capability(Group):
         a repetition without a key changes nothing. Errors of its own:
         not_found, unavailable.
 
-        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
+        :param capability: Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`.
         """
         required: Dict[str, Any] = {"capability": capability}
         optional: Dict[str, Any] = {}

@@ -1018,6 +1018,7 @@ BackingKind = Literal[
     "connector",  # A server that the node speaks to.
     "agent",  # An agent that registered it.
     "builtin",  # A method of the node itself.
+    "workflow",  # Tasks, as a resource says them.
 ]
 """What is behind a capability."""
 
@@ -1348,6 +1349,7 @@ CapabilityKind = Literal[
     "resource",  # Something that is read.
     "prompt",  # A text with places to fill.
     "operation",  # Something that is done by the node or an agent.
+    "workflow",  # Tasks that are joined, begun and ended together.
 ]
 """What a capability is."""
 
@@ -1355,7 +1357,7 @@ CapabilityKind = Literal[
 class CapabilityParams(TypedDict):
     """Names a capability."""
 
-    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
+    # Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`.
     capability: str
 
 
@@ -1364,7 +1366,7 @@ class CapabilityView(TypedDict):
 
     # Its id: the same as long as its owner and its native name are.
     capability_id: CapabilityId
-    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
+    # Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`.
     name: str
     # What it is.
     kind: CapabilityKind

@@ -25,7 +25,7 @@ use crate::{
     output::{Color, Output, paint},
 };
 
-/// Declare agents, schedules and connectors, or change what is declared
+/// Declare agents, schedules, connectors and workflows, or change what is declared
 ///
 /// Hands manifests to the node, which takes all of them or none: if anything is wrong it says where, what was found and
 /// what would be right, and no running agent is touched. What a manifest says is recorded as what is wanted; agents are

@@ -9,7 +9,7 @@ use edgeplane_types::{
     ActionId, AgentId, BackingKind, CapabilityKind, CheckpointId, ErrorName, Fact, Ingress, InvocationCause,
     InvocationId, InvocationState, Permission, StreamName,
     decision::{ActionKind, ActionOutcome},
-    fact::{InvocationBegun, InvocationEnded, InvocationRequested},
+    fact::{Actor, InvocationBegun, InvocationEnded, InvocationRequested},
 };
 use edgeplane_wire::{
     api::{action::OpenParams, capability::INPUT_BYTES_MAX},
@@ -18,7 +18,7 @@ use edgeplane_wire::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{By, Found, builtin, hooks, kept, live, permission, registered};
+use super::{By, Found, builtin, hooks, kept, live, permission, registered, workflow};
 use crate::{
     admission::{self, Saying},
     agent::{ActionRequest, AgentHandle, Command, Teller},
@@ -76,6 +76,7 @@ pub(crate) async fn invoke(
     }
     let input = checked(&wanted.input, &offer.input_schema)?;
     registered::check_room(shared, found)?;
+    workflow::check(shared, found, input.has_secrets)?;
     let prepared = builtin::prepared(shared, by, found, &wanted.input)?;
     let holds = permission::pass(shared, by, found)?;
     let id: InvocationId = shared.record.mint().id();
@@ -123,7 +124,13 @@ pub(crate) async fn invoke(
                 return stopped(place, draft, how).await;
             }
         };
-        mean(shared, &mut draft, (&requested, checkpoint_id), (stream, &origin));
+        mean(
+            shared,
+            &mut draft,
+            (&requested, checkpoint_id),
+            (&input.exact, &origin.actor),
+            (stream, &origin),
+        )?;
     }
     // Before it is in the record: whoever finds it there and not here takes it for left behind.
     let stop = shared.capabilities.enter(id);
@@ -146,11 +153,16 @@ fn mean(
     shared: &Shared,
     draft: &mut Draft,
     (asked, checkpoint_id): (&InvocationRequested, Option<CheckpointId>),
+    (input, by): (&[u8], &Actor),
     (stream, origin): (StreamName, &Origin),
-) {
+) -> Result<(), RpcError> {
     let begun = Fact::InvocationBegun(InvocationBegun { invocation_id: asked.invocation_id, checkpoint_id });
     shared.record.add(draft, stream, origin, begun);
     registered::tell(shared, draft, asked, origin);
+    match asked.backing {
+        BackingKind::Workflow => workflow::begin(shared, draft, asked, (input, by)),
+        BackingKind::Connector | BackingKind::Agent | BackingKind::Builtin => Ok(()),
+    }
 }
 
 /// Tells the record of a call that was stopped before it was meant: by a hook, or because no checkpoint could be made.
@@ -259,7 +271,7 @@ fn offer_kind(kind: CapabilityKind) -> OfferKind {
     match kind {
         CapabilityKind::Resource => OfferKind::Resource,
         CapabilityKind::Prompt => OfferKind::Prompt,
-        CapabilityKind::Tool | CapabilityKind::Operation => OfferKind::Tool,
+        CapabilityKind::Tool | CapabilityKind::Operation | CapabilityKind::Workflow => OfferKind::Tool,
     }
 }
 
@@ -278,6 +290,9 @@ fn act(
             }
             let time = Duration::from_millis(asked.timeout_ms);
             registered::wait(shared, (stream, asked.invocation_id), (time, stop));
+        }
+        BackingKind::Workflow => {
+            workflow::make(shared, &asked, stop, Duration::from_millis(asked.timeout_ms));
         }
         // Nobody is asked about it: it is made as its caller, who is there when it is called and not later.
         BackingKind::Builtin => {
@@ -490,7 +505,11 @@ async fn begin(
         }
     };
     let mut draft = Draft::default();
-    mean(shared, &mut draft, (&row.asked, checkpoint_id), (stream, &origin));
+    let meant = mean(shared, &mut draft, (&row.asked, checkpoint_id), (&input, &row.by), (stream, &origin));
+    if let Err(error) = meant {
+        let why = format!("it cannot be made any more: {}", error.message);
+        return end(shared, stream, id, ending(id, InvocationState::Failed, why)).await;
+    }
     let error = match shared.record.commit(draft).await {
         Ok(_) => return act(shared, (row.asked, input), (stream, origin), stop),
         Err(error) => error,
@@ -512,6 +531,9 @@ pub(super) async fn take_up(shared: &Arc<Shared>, row: InvocationRow) -> Result<
     if row.state != InvocationState::Waiting {
         if row.asked.backing == BackingKind::Agent {
             return registered::take_up(shared, &row).await;
+        }
+        if row.asked.backing == BackingKind::Workflow {
+            return workflow::take_up(shared, &row).await;
         }
         let why = "the daemon ended while it was being made";
         end(shared, stream, id, ending(id, InvocationState::OutcomeUnknown, why.to_owned())).await;

@@ -22,6 +22,7 @@ use super::{
     builtin,
     live::{self, Declared},
     registered::{self, Registered},
+    workflow::{self, Workflow},
 };
 use crate::shared::Shared;
 
@@ -88,6 +89,7 @@ pub(crate) enum Backing {
     Agent(Box<Registered>),
     /// A method of the node itself, and its profile.
     Builtin(&'static Method, AgentName),
+    Workflow(Box<Workflow>),
 }
 
 /// A capability that is offered.
@@ -104,6 +106,7 @@ impl Found {
             Backing::Connector(declared) => id_of(&declared.name, self.offer.kind, &self.offer.native_id),
             Backing::Agent(registered) => registered.row.registered.capability_id,
             Backing::Builtin(method, _) => builtin::id(method),
+            Backing::Workflow(workflow) => workflow::id_of(&workflow.name),
         }
     }
 
@@ -116,6 +119,7 @@ impl Found {
             Backing::Connector(_) => BackingKind::Connector,
             Backing::Agent(_) => BackingKind::Agent,
             Backing::Builtin(..) => BackingKind::Builtin,
+            Backing::Workflow(_) => BackingKind::Workflow,
         }
     }
 
@@ -125,6 +129,7 @@ impl Found {
             Backing::Connector(declared) => &declared.name,
             Backing::Agent(registered) => &registered.agent,
             Backing::Builtin(_, profile) => profile,
+            Backing::Workflow(workflow) => &workflow.name,
         }
     }
 
@@ -132,7 +137,7 @@ impl Found {
     pub(crate) fn connector(&self) -> Option<&Declared> {
         match &self.backing {
             Backing::Connector(declared) => Some(declared),
-            Backing::Agent(_) | Backing::Builtin(..) => None,
+            Backing::Agent(_) | Backing::Builtin(..) | Backing::Workflow(_) => None,
         }
     }
 
@@ -140,7 +145,7 @@ impl Found {
     pub(crate) fn offered_by(&self) -> Option<OfferedBy> {
         match &self.backing {
             Backing::Agent(registered) => Some(registered.offered_by()),
-            Backing::Connector(_) | Backing::Builtin(..) => None,
+            Backing::Connector(_) | Backing::Builtin(..) | Backing::Workflow(_) => None,
         }
     }
 
@@ -160,6 +165,7 @@ impl Found {
             Backing::Connector(declared) => declared.spec.timeout_ms,
             Backing::Agent(registered) => registered.row.registered.timeout_ms,
             Backing::Builtin(..) => builtin::TIMEOUT_MS,
+            Backing::Workflow(workflow) => workflow.spec.timeout_ms,
         }
     }
 
@@ -175,6 +181,9 @@ impl Found {
                 (permission, registered::RULE, format!("the registration by agent `{}`", registered.agent))
             }
             Backing::Builtin(..) => builtin::holds(),
+            Backing::Workflow(workflow) => {
+                (workflow.spec.permission, workflow::RULE, format!("workflow `{}`", workflow.name))
+            }
         }
     }
 
@@ -184,6 +193,8 @@ impl Found {
             Backing::Connector(declared) => declared.spec.policy.effect_of(&self.called()),
             Backing::Agent(registered) => registered.vouched(),
             Backing::Builtin(method, _) => Some(builtin::effect(method)),
+            // It has agents do what nobody can know before.
+            Backing::Workflow(_) => None,
         };
         let class = vouched.unwrap_or(EffectClass::External);
         let reversible = matches!(class, EffectClass::None | EffectClass::Read);
@@ -249,6 +260,9 @@ pub(crate) async fn listed(shared: &Arc<Shared>, of: Of<'_>) -> Result<Listed, R
     }
     if of.wants(BackingKind::Builtin) {
         listed.found.extend_from_slice(builtin::all(shared));
+    }
+    if of.wants(BackingKind::Workflow) {
+        listed.found.extend(workflow::all(shared).await?);
     }
     listed.found.sort_by_key(Found::name);
     Ok(listed)
@@ -338,6 +352,9 @@ pub(super) fn no_capability(text: &str) -> RpcError {
 pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfound> {
     let id = text.parse::<CapabilityId>().ok();
     if let Some(found) = builtin::find(shared, (text, id))? {
+        return Ok(found);
+    }
+    if let Some(found) = workflow::find(shared, (text, id))? {
         return Ok(found);
     }
     if let Some(found) = registered::find(shared, text, id)? {

@@ -1,6 +1,6 @@
 //! What a resource may hold, and what it holds.
 
-use edgeplane_manifest::{AutomationManifest, ConnectorManifest, Problem};
+use edgeplane_manifest::{AutomationManifest, ConnectorManifest, Problem, WorkflowManifest};
 use edgeplane_proof::canonical;
 use edgeplane_store::{ReadError, Reader, ResourceRow, StoredBody};
 use edgeplane_types::{ErrorName, Fact, ResourceKind, ResourceUri};
@@ -39,6 +39,11 @@ pub(crate) fn check(uri: &ResourceUri, value: Value) -> Result<Checked, RpcError
     let value = match uri.kind() {
         ResourceKind::Connector => connector(uri, &value)?,
         ResourceKind::Automation => automation(uri, &value)?,
+        ResourceKind::Workflow => {
+            secrets::check(&value)?;
+            let manifest = WorkflowManifest::from_json(&document(uri, "Workflow", &value));
+            manifest.map_err(|problems| wrong(&problems))?.spec.canonical_json()
+        }
         _ => {
             secrets::check(&value)?;
             value

@@ -48,7 +48,7 @@ pub struct ListCapabilitiesParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapabilityParams {
-    /// Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
+    /// Its id, or its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`.
     pub capability: String,
 }
 
@@ -110,7 +110,7 @@ pub struct CapabilityBacking {
 pub struct CapabilityView {
     /// Its id: the same as long as its owner and its native name are.
     pub capability_id: CapabilityId,
-    /// Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`.
+    /// Its name: `CONNECTOR/TOOL`, `CONNECTOR/resource:URI`, `CONNECTOR/prompt:NAME`, `agent:AGENT/NAME`, `edgeplane:METHOD`, `workflow:NAME/run`.
     pub name: String,
     /// What it is.
     pub kind: CapabilityKind,

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use edgeplane_lifecycle as lifecycle;
 use edgeplane_manifest::{
     AutomationManifest, ConnectorManifest, Driver, FilePath, Manifest, OpenTurn, Problem, RunState,
-    ScheduleManifest, SecretForm, Set, SourceFile, Sourced, StateKind, parse_set,
+    ScheduleManifest, SecretForm, Set, SourceFile, Sourced, StateKind, WorkflowManifest, parse_set,
 };
 use edgeplane_types::{AgentName, Desired, ErrorName, Generation, Phase, StreamName, Tenant, fact::Cause};
 use edgeplane_wire::{
@@ -44,10 +44,10 @@ pub(in crate::server) async fn apply(
     session: &Session,
     params: ApplyParams,
 ) -> Result<ApplyResult, RpcError> {
-    let Documents { manifests, schedules, connectors, automations } = read(session, &params)?;
+    let Documents { manifests, schedules, of_resources } = read(session, &params)?;
     let plans = plan(session, manifests).await?;
     let schedules = schedules::plan(session, &plans, schedules)?;
-    let resources = resources::check(session, &params, connectors, automations)?;
+    let resources = resources::check(session, &params, of_resources)?;
     let described = schedules.iter().flat_map(SchedulePlan::describe).collect();
     if params.dry_run {
         let resources = resources::plan(session, resources)?.iter().map(ResourcePlan::describe).collect();
@@ -150,8 +150,14 @@ async fn update(
 struct Documents {
     manifests: Vec<Manifest>,
     schedules: Vec<Sourced<ScheduleManifest>>,
+    of_resources: OfResources,
+}
+
+/// The documents that are resources.
+struct OfResources {
     connectors: Vec<Sourced<ConnectorManifest>>,
     automations: Vec<Sourced<AutomationManifest>>,
+    workflows: Vec<Sourced<WorkflowManifest>>,
 }
 
 /// Reads the documents; everything that is wrong comes back at once.
@@ -194,18 +200,20 @@ fn read(session: &Session, params: &ApplyParams) -> Result<Documents, RpcError> 
         }
         manifests.push(resolved);
     }
-    let Set { schedules, connectors, automations, .. } = set;
-    Ok(Documents { manifests, schedules, connectors, automations })
+    let Set { schedules, connectors, automations, workflows, .. } = set;
+    let of_resources = OfResources { connectors, automations, workflows };
+    Ok(Documents { manifests, schedules, of_resources })
 }
 
 /// The one agent that a text declares, held to all that is checked of agents that are applied.
 pub(super) fn read_one(session: &Session, text: &str, folder: &str) -> Result<Manifest, RpcError> {
     let (file, text, folder) = ("manifest".to_owned(), text.to_owned(), folder.to_owned());
     let params = ApplyParams { documents: vec![Document { file, text, folder }], dry_run: true };
-    let Documents { mut manifests, schedules, connectors, automations } = read(session, &params)?;
-    let is_alone = schedules.is_empty() && connectors.is_empty() && automations.is_empty();
+    let Documents { mut manifests, schedules, of_resources } = read(session, &params)?;
+    let OfResources { connectors, automations, workflows } = of_resources;
+    let others = schedules.len() + connectors.len() + automations.len() + workflows.len();
     match manifests.pop() {
-        Some(manifest) if manifests.is_empty() && is_alone => Ok(manifest),
+        Some(manifest) if manifests.is_empty() && others == 0 => Ok(manifest),
         _ => Err(RpcError::new(
             ErrorName::InvalidManifest,
             "the text is to declare one agent and nothing else",

@@ -1,6 +1,6 @@
-//! The connectors and automations of a set of manifests: resources that are written with the agents of the set, or not at all.
+//! The connectors, automations and workflows of a set of manifests: resources that are written with the agents of the set, or not at all.
 
-use edgeplane_manifest::{AutomationManifest, ConnectorManifest, FilePath, LabelKey, Sourced, WordError};
+use edgeplane_manifest::{FilePath, LabelKey, Sourced, WordError};
 use edgeplane_store::ResourceRow;
 use edgeplane_types::{AgentName, ErrorName, ResourceKind, ResourceUri, SafeLabel};
 use edgeplane_wire::{
@@ -8,7 +8,7 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use super::folder_of;
+use super::{OfResources, folder_of};
 use crate::{
     record::{Draft, Origin},
     resources::{self, Holding},
@@ -46,8 +46,7 @@ type Written = (AgentName, std::collections::BTreeMap<LabelKey, SafeLabel>, serd
 pub(super) fn check(
     session: &Session,
     params: &ApplyParams,
-    connectors: Vec<Sourced<ConnectorManifest>>,
-    automations: Vec<Sourced<AutomationManifest>>,
+    OfResources { connectors, automations, workflows }: OfResources,
 ) -> Result<Vec<Wanted>, RpcError> {
     let connectors = connectors.into_iter().map(|Sourced { file, line, manifest }| {
         let whole = |folder: &FilePath| {
@@ -63,7 +62,14 @@ pub(super) fn check(
         };
         wanted(session, params, (&file, line), ResourceKind::Automation, &whole)
     });
-    connectors.chain(automations).collect()
+    let workflows = workflows.into_iter().map(|Sourced { file, line, manifest }| {
+        let whole = |_folder: &FilePath| {
+            let spec = manifest.spec.canonical_json();
+            Ok((manifest.metadata.name.clone(), manifest.metadata.labels.clone(), spec))
+        };
+        wanted(session, params, (&file, line), ResourceKind::Workflow, &whole)
+    });
+    connectors.chain(automations).chain(workflows).collect()
 }
 
 fn wanted(
@@ -112,7 +118,7 @@ pub(super) fn draft(
     plans: &[ResourcePlan],
     origin: &Origin,
 ) -> Result<(), RpcError> {
-    for kind in [ResourceKind::Connector, ResourceKind::Automation] {
+    for kind in [ResourceKind::Connector, ResourceKind::Automation, ResourceKind::Workflow] {
         let is_new = |plan: &&ResourcePlan| plan.change == Change::Created && plan.wanted.uri.kind() == kind;
         let created = plans.iter().filter(is_new).count();
         if created > 0 {
