@@ -341,12 +341,13 @@ impl Script<'_> {
             "runtime/agent.list",
             "resource/list",
             "workspace/artifact.list",
-            "capability/list",
             "runtime/task.list",
             "runtime/run.list",
         ] {
             seen.state(list, &self.call(list, json!({})));
         }
+        // How it stands with a server is no fact.
+        seen.state("capability/list", &self.call("capability/list", json!({}))["items"]);
         seen
     }
 }
@@ -358,7 +359,7 @@ fn no_neighbour_shows_in_log_catalogue_or_read_model() {
     let (first, second) = (stage.play(|_same| ()), stage.play(|_same| ()));
     let noise = first.differs(&second);
     // What is not compared is little, and the kinds of facts are not among it.
-    let few = first.len() / 4;
+    let few = first.len() / 20;
     assert!(
         noise.len() < few,
         "{} of {} differ between two runs of the same: {noise:?}",
