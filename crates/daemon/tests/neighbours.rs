@@ -294,6 +294,10 @@ impl Script<'_> {
             "action_id": action["id"], "digest": action["digest"], "verdict": { "verdict": "approve" },
         });
         self.call("conversation/action.respond", answer);
+        // The agent is told of it, and answers.
+        let ended =
+            || self.call("stream/replay", json!({ "types": ["message.turn_ended"] }))["items"].clone();
+        edgeplane_testkit::wait::eventually("both turns are over", || ended().as_array().unwrap().len() == 2);
         self.call("evidence/pack.export", json!({ "scope": { "agent": "worker" }, "write": true }));
         self.call("runtime/agent.stop", json!({ "agent": "worker" }));
         self.wait("stopped");

@@ -1,5 +1,4 @@
 //! Every store of artifacts keeps what it is given, and says so of what it has not got.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

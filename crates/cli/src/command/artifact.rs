@@ -365,7 +365,10 @@ fn diff(args: &DiffArgs, context: &mut Context) -> anyhow::Result<()> {
     let answer = context.ask_at_length::<ArtifactDiff>(&params)?;
     context.show(&answer, |out, found| {
         let why = match found.untold {
-            None if found.same => return Ok(out.note("they are the same")),
+            None if found.same => {
+                out.note("they are the same");
+                return Ok(());
+            }
             None => return Ok(out.text(&found.text.unwrap_or_default())?),
             Some(DiffUntold::Binary) => "they are no text",
             Some(DiffUntold::TooLarge) => "they are too large to be compared",

@@ -315,7 +315,8 @@ async fn call_about_workspaces(session: &Session, request: Request) -> Result<Bo
         Request::LockRelease(params) => raw(methods::workspaces::locks::release(session, params).await?),
         Request::BarrierAwait(params) => raw(methods::streams::barrier::wait(session, params).await?),
         Request::LockList(params) => raw(methods::workspaces::locks::list(session, params).await?),
-        other => call_about_artifacts(session, other).await,
+        // On the heap: what it and those behind it keep while they wait would be too large for whoever waits for them.
+        other => Box::pin(call_about_artifacts(session, other)).await,
     }
 }
 
