@@ -2,7 +2,7 @@
 //!
 //! One script is played with every neighbour as it is by default, and then with each replaced by its double, and with
 //! all of them. What differs between two runs of the very same is not compared: ids, times, processes, keys.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on ends at once")]
 
 #[path = "neighbours/seen.rs"]
 mod seen;
