@@ -38,6 +38,9 @@ const FILE_BYTES_MAX: u64 = 1 << 40;
 /// How often a file is read that changes meanwhile.
 const ATTEMPTS: u32 = 3;
 
+/// So much of a piece is read and hashed at a time: it stays in the cache of one processor.
+const HASHED_BYTES: usize = 512 * 1024;
+
 /// What became of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -76,6 +79,8 @@ struct Large {
     is_sure: bool,
     has_holes: bool,
     ids: Mutex<Vec<Id>>,
+    /// The pieces that it had when it was read last: what they are made of need not be found anew.
+    former: Vec<Id>,
     /// Whether it ended early.
     is_short: AtomicBool,
     /// Pieces that are not read yet.
@@ -156,7 +161,7 @@ impl Readers<'_> {
     }
 
     /// Has a large file read, in pieces.
-    pub(crate) fn large(&self, job: Job) -> Result<(), WorkspaceError> {
+    pub(crate) fn large(&self, job: Job, former: Option<Content>) -> Result<(), WorkspaceError> {
         let (file, seen) = match open(self.reading, &job) {
             Ok(opened) => opened,
             Err(outcome) => {
@@ -178,6 +183,10 @@ impl Readers<'_> {
             file,
             seen,
             ids: Mutex::new(ids),
+            // What is not there any more helps nobody, and harms nobody.
+            former: former
+                .and_then(|content| self.reading.session.objects(&content).ok())
+                .unwrap_or_default(),
             is_short: AtomicBool::new(false),
             // One more, which is this one's own: a file of nothing but holes is over as well.
             left: AtomicU64::new((with_data.len() as u64).saturating_add(1)),
@@ -198,11 +207,13 @@ fn settle(job: &Job, outcome: Outcome) {
 fn read_piece(reading: &Reading<'_>, large: &Large, piece: u64) -> Result<(), WorkspaceError> {
     if piece != u64::MAX {
         let wanted = object_bytes(large.seen.size, piece);
-        let id = with_buffer(wanted, |buffer| match fill(&large.file, buffer, at(piece)) {
-            Ok(count) if count == wanted => reading.session.put_object(buffer).map(Some),
+        let number = usize::try_from(piece);
+        let former = number.ok().and_then(|number| large.former.get(number).copied());
+        let id = with_buffer(wanted, |buffer| match fill_hashed(&large.file, buffer, at(piece)) {
+            Ok((count, id)) if count == wanted => reading.session.put_hashed(id, buffer, former).map(Some),
             _ => Ok(None),
         })?;
-        match (id, usize::try_from(piece)) {
+        match (id, number) {
             (Some(id), Ok(piece)) => {
                 let mut ids = large.ids.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(slot) = ids.get_mut(piece) {
@@ -322,6 +333,20 @@ fn fill(file: &File, buffer: &mut [u8], at: u64) -> std::io::Result<usize> {
         }
     }
     Ok(count)
+}
+
+/// The same, with the digest of what there was: taken of each part while the processor still has it at hand.
+fn fill_hashed(file: &File, buffer: &mut [u8], at: u64) -> std::io::Result<(usize, Id)> {
+    let (mut hasher, mut count) = (blake3::Hasher::new(), 0_usize);
+    for part in buffer.chunks_mut(HASHED_BYTES) {
+        let read = fill(file, part, at.saturating_add(count as u64))?;
+        hasher.update(part.get(..read).unwrap_or_default());
+        count = count.saturating_add(read);
+        if read < part.len() {
+            break;
+        }
+    }
+    Ok((count, Id::from_bytes(*hasher.finalize().as_bytes())))
 }
 
 thread_local! {

@@ -73,9 +73,18 @@ impl StatIndex {
 
     /// What is kept of a file that is still as it was.
     pub(crate) fn find(&self, seen: &Seen) -> Option<Kept> {
+        self.row(seen).filter(|(before, _kept)| before.is_still(seen)).map(|(_seen, kept)| *kept)
+    }
+
+    /// What a file held when it was read last, whatever became of it.
+    pub(crate) fn former(&self, seen: &Seen) -> Option<Content> {
+        self.row(seen).map(|(_seen, kept)| kept.content)
+    }
+
+    fn row(&self, seen: &Seen) -> Option<&(Seen, Kept)> {
         let key = (seen.device, seen.inode);
         let found = self.rows.binary_search_by_key(&key, |(seen, _kept)| (seen.device, seen.inode)).ok()?;
-        self.rows.get(found).filter(|(before, _kept)| before.is_still(seen)).map(|(_seen, kept)| *kept)
+        self.rows.get(found)
     }
 
     /// Leaves out what this says no to; says whether there was any.

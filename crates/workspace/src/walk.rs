@@ -163,7 +163,7 @@ impl<'a> Walk<'a> {
         let what = match seen.kind() {
             Kind::File => match self.index.find(&seen).filter(|kept| self.session.knows(kept.content.id)) {
                 Some(kept) => What::File(kept),
-                None => What::Reading(self.read(folder, &name, seen.size)?),
+                None => What::Reading(self.read(folder, &name, &seen)?),
             },
             Kind::Folder if seen.device != device => return Ok(self.leave_out(Why::OtherFileSystem)),
             Kind::Folder => {
@@ -187,12 +187,12 @@ impl<'a> Walk<'a> {
         Ok(Some(Found { name, seen, what }))
     }
 
-    fn read(&mut self, folder: &Arc<OwnedFd>, name: &[u8], size: u64) -> Result<Slot, WorkspaceError> {
+    fn read(&mut self, folder: &Arc<OwnedFd>, name: &[u8], seen: &Seen) -> Result<Slot, WorkspaceError> {
         self.aside.read = self.aside.read.saturating_add(1);
         let slot = Arc::new(OnceLock::new());
         let job = Job { folder: folder.clone(), name: name.to_vec(), slot: slot.clone() };
-        if size > OBJECT_BYTES_MAX as u64 {
-            self.readers.large(job)?;
+        if seen.size > OBJECT_BYTES_MAX as u64 {
+            self.readers.large(job, self.index.former(seen))?;
             return Ok(slot);
         }
         self.jobs.push(job);
