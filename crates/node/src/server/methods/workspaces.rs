@@ -66,7 +66,6 @@ pub(in crate::server) fn seen(session: &Session, id: WorkspaceId) -> Result<Work
 }
 
 /// Whether a workspace is the caller's business whatever it is bound to.
-
 fn concerns(session: &Session, row: &WorkspaceRow) -> bool {
     session.caller.is_operator() || row.agent.is_some_and(|agent| session.caller.is_agent(agent))
 }

@@ -13,7 +13,7 @@ use crate::{
     workspaces::{self, WantedBinding},
 };
 
-pub(super) fn view(session: &Session, of: &WorkspaceRow, row: BindingRow) -> BindingView {
+pub(super) fn view(session: &Session, of: &WorkspaceRow, row: &BindingRow) -> BindingView {
     let BindingAttached { binding_epoch, mode, agent_id, run_id, epoch } = row.attached;
     let handle = session.shared.agent_by_id(agent_id);
     BindingView {
@@ -77,7 +77,7 @@ pub(in crate::server) async fn attach(
     let attached = BindingAttached { binding_epoch: 0, mode: params.mode, agent_id, run_id, epoch };
     let wanted = WantedBinding { workspace: of.id, attached };
     let row = workspaces::attach(&session.shared, wanted, origin(session)).await?;
-    Ok(view(session, &of, row))
+    Ok(view(session, &of, &row))
 }
 
 pub(in crate::server) async fn detach(
@@ -86,5 +86,5 @@ pub(in crate::server) async fn detach(
 ) -> Result<BindingView, RpcError> {
     let of = seen(session, params.workspace_id)?;
     let row = workspaces::detach(&session.shared, &of, params.binding_epoch, origin(session)).await?;
-    Ok(view(session, &of, row))
+    Ok(view(session, &of, &row))
 }

@@ -16,7 +16,7 @@ use crate::workspaces;
 
 pub(super) fn shown_workspace(session: &Session, row: WorkspaceRow) -> Result<WorkspaceView, RpcError> {
     let bound = workspaces::bound(&session.shared, row.id, None)?;
-    let bindings = bound.into_iter().map(|binding| bindings::view(session, &row, binding)).collect();
+    let bindings = bound.iter().map(|binding| bindings::view(session, &row, binding)).collect();
     let handle = row.agent.and_then(|id| session.shared.agent_by_id(id));
     Ok(WorkspaceView {
         workspace_id: row.id,
