@@ -177,7 +177,7 @@ impl Prepared {
     /// Makes it. Boxed as a trait object: among the methods is the one that makes calls.
     pub(crate) fn serve(self) -> Pin<Box<dyn Future<Output = Result<Value, RpcError>> + Send>> {
         Box::pin(async move {
-            let work = dispatch::serve(&self.session, self.request);
+            let work = Box::pin(dispatch::serve(&self.session, self.request));
             let raw = match self.trace {
                 Some(trace) => trace::serve(&self.session.shared, trace, work).await?,
                 None => work.await?,

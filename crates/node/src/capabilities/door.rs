@@ -65,15 +65,7 @@ pub(crate) async fn invoke(
     wanted: Wanted,
 ) -> Result<InvocationId, RpcError> {
     let offer = &found.offer;
-    if let Some(seen) = wanted.digest.as_ref().filter(|seen| **seen != offer.digest) {
-        let what = format!(
-            "`{}` is not what was looked at: its digest is {}, not {seen}",
-            found.name(),
-            offer.digest
-        );
-        return Err(RpcError::new(ErrorName::VersionConflict, what)
-            .hint("`edgeplane capability get` shows it as it is"));
-    }
+    check_seen(found, wanted.digest.as_ref())?;
     let input = checked(&wanted.input, &offer.input_schema)?;
     registered::check_room(shared, found)?;
     workflow::check(shared, found, input.has_secrets)?;
@@ -146,6 +138,14 @@ pub(crate) async fn invoke(
         (None, None) => act(shared, (requested, input.exact), (stream, origin), stop),
     }
     Ok(id)
+}
+
+/// Refuses a call of what is not what its caller looked at.
+fn check_seen(found: &Found, seen: Option<&String>) -> Result<(), RpcError> {
+    let Some(seen) = seen.filter(|seen| **seen != found.offer.digest) else { return Ok(()) };
+    let (name, digest) = (found.name(), &found.offer.digest);
+    let what = format!("`{name}` is not what was looked at: its digest is {digest}, not {seen}");
+    Err(RpcError::new(ErrorName::VersionConflict, what).hint("`edgeplane capability get` shows it as it is"))
 }
 
 /// Adds to a draft that a call is about to be made, and that whoever answers it is to.
