@@ -17,6 +17,7 @@ LOG = os.environ.get("MCP_LOG")
 STATE = os.environ.get("MCP_STATE")
 LOCK = threading.Lock()
 CANCELLED = set()
+HEARD = {}
 
 
 def log(text):
@@ -58,7 +59,8 @@ def tool(name, description=None, properties=None, annotations=None, required=Non
 def tools():
     words = {"text": {"type": "string"}}
     extra = {"added": {"type": "string"}} if state() == "changed" else {}
-    return [
+    curious = [tool("ask", "Asks `question`, and says what it heard."), tool("steps", "Tells `steps` how far it is.")]
+    return (curious if "curious" in MODE else []) + [
         tool("echo", "Says it again.", {**words, **extra}, {"readOnlyHint": True}, ["text"]),
         tool("add", "Adds two numbers.", {"a": {"type": "integer"}, "b": {"type": "integer"}}),
         tool("append", "Appends a line to a file.", {"path": {"type": "string"}, "text": {"type": "string"}}),
@@ -94,6 +96,15 @@ def call(ident, params):
                 send({"method": "notifications/progress", "params": notify})
             time.sleep(0.02)
         return text("came" if ident not in CANCELLED else "given up")
+    if name == "steps":
+        for step in range(int(given["steps"])):
+            notify = {"progressToken": token, "progress": step + 0.5, "total": given["steps"], "message": "a step"}
+            send({"method": "notifications/progress", "params": notify})
+        while not os.path.exists(given["path"]):
+            time.sleep(0.02)
+        return text("done")
+    if name == "ask":
+        return asked(ident, given["question"], params)
     if name == "big":
         return text("x" * int(given.get("bytes", 10000)))
     if name == "fail":
@@ -105,6 +116,18 @@ def call(ident, params):
     if name == "variables":
         return text(" ".join(sorted(os.environ)))
     return None
+
+
+def asked(ident, question, params):
+    if MODE.startswith("modern"):
+        if "inputResponses" not in params:
+            request = {"method": "elicitation/create", "params": question}
+            return {"resultType": "input_required", "inputRequests": {"q": request}, "requestState": "where it was"}
+        return text(json.dumps([params["requestState"], params["inputResponses"]["q"]]))
+    send({"id": "q%s" % ident, "method": "elicitation/create", "params": question})
+    while "q%s" % ident not in HEARD and ident not in CANCELLED:
+        time.sleep(0.01)
+    return text(json.dumps(HEARD.get("q%s" % ident)))
 
 
 def listed(key, params):
@@ -134,12 +157,15 @@ def listed(key, params):
 
 def answer(message):
     method, ident, params = message.get("method"), message.get("id"), message.get("params") or {}
+    if method is None:
+        HEARD[ident] = message.get("result")
+        return
     if ident is None:
         if method == "notifications/cancelled":
             CANCELLED.add(params.get("requestId"))
         return
     if method == "server/discover":
-        if MODE != "modern":
+        if not MODE.startswith("modern"):
             return send({"id": ident, "error": {"code": -32601, "message": "no such method"}})
         result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
                   "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "scripted", "version": "2"}}}
@@ -179,7 +205,7 @@ def answer(message):
             result = text("the second answer")
     else:
         return send({"id": ident, "error": {"code": -32601, "message": "no such method"}})
-    if MODE == "modern":
+    if MODE.startswith("modern"):
         result = {"resultType": "complete", **result}
         if method != "tools/call":
             result.update({"ttlMs": 0, "cacheScope": "private"})

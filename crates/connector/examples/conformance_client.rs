@@ -5,9 +5,11 @@
 use std::{env, error::Error, sync::Arc, time::Duration};
 
 use edgeplane_connector::{
-    Address, Call, Connector, Grantor, Inventory, Limits, Oauth, Offer, OfferKind, Target,
+    Address, Answer, Asking, Call, Connector, Grantor, Inventory, Limits, Listening, Oauth, Offer, OfferKind,
+    Question, Target, Wanted,
 };
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// How long a call may take.
@@ -28,6 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     });
     let target = Target::Address(Address { url, bearer: None, oauth, headers: Vec::new() });
     let connector = Connector::new(Arc::new(move || Ok(target.clone())), Limits::standard());
+    let connector = connector.asking(Asking::Form);
     let done = run(&connector, &scenario, &context).await;
     connector.stop().await;
     done
@@ -64,14 +67,37 @@ fn input(offer: &Offer, inventory: &Inventory) -> Map<String, Value> {
     input.as_object().cloned().unwrap_or_default()
 }
 
+/// Something for each value that a form needs and says nothing of.
+fn given(wanted: &Wanted) -> Map<String, Value> {
+    let Wanted::Form(schema) = wanted else { return Map::new() };
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let needed = fields.filter(|(_, field)| field.get("default").is_none());
+    let value = |field: &Value| match field["type"].as_str() {
+        Some("boolean") => json!(true),
+        Some("integer" | "number") => json!(1),
+        Some("array") => json!([]),
+        _ => field["enum"][0].as_str().map_or(json!("x"), |first| json!(first)),
+    };
+    needed.map(|(name, field)| (name.clone(), value(field))).collect()
+}
+
 /// Calls something; that its server refuses is no failure of the client.
 async fn use_it(
     connector: &Connector,
     offer: &Offer,
     input: Map<String, Value>,
 ) -> Result<(), Box<dyn Error>> {
+    // Whoever asks is told yes, and means what it says is meant then.
+    let (questions, mut asked) = mpsc::channel::<Question>(4);
+    tokio::spawn(async move {
+        while let Some(question) = asked.recv().await {
+            let values = given(&question.wanted);
+            question.answer(Answer::Accepted(values));
+        }
+    });
+    let listening = Listening { progress: None, questions: Some(questions) };
     let call = Call { kind: offer.kind, native_id: offer.native_id.clone(), input, timeout: CALL };
-    match connector.call(call, &offer.digest, &CancellationToken::new(), None).await {
+    match connector.call(call, &offer.digest, &CancellationToken::new(), listening).await {
         Ok(_) | Err(edgeplane_connector::CallFailure::Refused { .. }) => Ok(()),
         Err(failure) => Err(failure.into()),
     }

@@ -2,13 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    sync::{Mutex, mpsc},
-    time::Instant,
-};
+use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Call, CallFailure, Failure, Inventory, Limits, Progress, Said, Session, Target, rest::Rest};
+use crate::{
+    Asking, Call, CallFailure, Failure, Inventory, Limits, Listening, Said, Session, Target, rest::Rest,
+};
 
 /// Finds out where the server is, and what it is shown, each time that it is connected to: secrets change.
 pub type Targeting = Arc<dyn Fn() -> Result<Target, String> + Send + Sync>;
@@ -17,6 +16,7 @@ pub type Targeting = Arc<dyn Fn() -> Result<Target, String> + Send + Sync>;
 pub struct Connector {
     targeting: Targeting,
     limits: Limits,
+    asking: Asking,
     state: Mutex<State>,
     stopped: CancellationToken,
 }
@@ -66,7 +66,14 @@ impl Connector {
     /// A server that nobody has spoken to yet.
     #[must_use]
     pub fn new(targeting: Targeting, limits: Limits) -> Self {
-        Self { targeting, limits, state: Mutex::default(), stopped: CancellationToken::new() }
+        let (asking, stopped) = (Asking::default(), CancellationToken::new());
+        Self { targeting, limits, asking, state: Mutex::default(), stopped }
+    }
+
+    /// The same, and whether it may ask people.
+    #[must_use]
+    pub fn asking(self, asking: Asking) -> Self {
+        Self { asking, ..self }
     }
 
     /// How it stands.
@@ -100,7 +107,7 @@ impl Connector {
         call: Call,
         digest: &str,
         cancelled: &CancellationToken,
-        progress: Option<mpsc::Sender<Progress>>,
+        listening: Listening,
     ) -> Result<Said, CallFailure> {
         // Cancel-safe: what is dropped here has asked for nothing that has an effect.
         let current = tokio::select! {
@@ -119,7 +126,7 @@ impl Connector {
             }
             Some(_) => {}
         }
-        session.call(call, cancelled, progress).await
+        session.call(call, cancelled, listening).await
     }
 
     /// Ends the connection and takes up no other.
@@ -174,7 +181,7 @@ impl Connector {
         }
         state.rest.check(Instant::now())?;
         let opened = match (self.targeting)() {
-            Ok(target) => Box::pin(Session::open(&target, self.limits)).await,
+            Ok(target) => Box::pin(Session::open(&target, self.limits, self.asking)).await,
             Err(why) => Err(Failure::Setup(why)),
         };
         match opened {

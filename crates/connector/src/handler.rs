@@ -1,4 +1,4 @@
-//! What a server asks of us and tells us. It is given nothing: no model, no folder, no answer of a person.
+//! What a server asks of us and tells us. It is given no model and no folder; an answer of a person only where it may ask.
 
 use std::{
     collections::HashMap,
@@ -8,14 +8,15 @@ use std::{
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
-        ProtocolVersion,
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+        ProgressNotificationParam, ProgressToken, ProtocolVersion,
     },
-    service::NotificationContext,
+    service::{NotificationContext, RequestContext},
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
-use crate::{failure::said, limits::PROGRESS_MAX};
+use crate::{Asking, failure::said, questions::Askers};
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,12 +31,12 @@ pub struct Progress {
 
 /// Who wants to know of progress, by the token of their call.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Watchers(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>);
+pub(crate) struct Watchers(Arc<Mutex<HashMap<ProgressToken, watch::Sender<Option<Progress>>>>>);
 
 impl Watchers {
-    /// Says what is told of a call, until the receiver is dropped.
-    pub(crate) fn watch(&self, token: ProgressToken) -> mpsc::Receiver<Progress> {
-        let (sender, receiver) = mpsc::channel(PROGRESS_MAX);
+    /// Says what was told of a call last: whoever does not keep up misses what was before it.
+    pub(crate) fn watch(&self, token: ProgressToken) -> watch::Receiver<Option<Progress>> {
+        let (sender, receiver) = watch::channel(None);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token, sender);
         receiver
     }
@@ -48,8 +49,7 @@ impl Watchers {
         let watchers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(watcher) = watchers.get(&param.progress_token) else { return };
         let message = param.message.as_deref().map(said);
-        // Whoever does not keep up misses some of it: the next says how far it is.
-        drop(watcher.try_send(Progress { progress: param.progress, total: param.total, message }));
+        watcher.send_replace(Some(Progress { progress: param.progress, total: param.total, message }));
     }
 }
 
@@ -59,6 +59,9 @@ pub(crate) struct Handler {
     pub(crate) watchers: Watchers,
     /// Grows whenever the server says that it offers something else now.
     pub(crate) changes: watch::Sender<u64>,
+    /// Whether the server may ask people, and whom it asks.
+    pub(crate) asking: Asking,
+    pub(crate) askers: Askers,
 }
 
 impl Handler {
@@ -70,6 +73,17 @@ impl Handler {
 impl ClientHandler for Handler {
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         self.watchers.tell(&params);
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(match self.asking {
+            Asking::Declined => ElicitResult::new(ElicitationAction::Decline),
+            Asking::Form => self.askers.ask(request).await,
+        })
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -87,7 +101,11 @@ impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let ours = Implementation::new("edgeplane", env!("CARGO_PKG_VERSION"));
         // The newer form is asked for apart; this is what the older one begins with.
-        ClientConfig::new(ClientCapabilities::default(), ours)
-            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = match self.asking {
+            Asking::Declined => None,
+            Asking::Form => Some(ElicitationCapability::new().with_form(FormElicitationCapability::new())),
+        };
+        ClientConfig::new(capabilities, ours).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 }

@@ -48,8 +48,17 @@ pub(crate) const CALLS_MAX: usize = 256;
 /// How long a program may leave a message unread before the connection ends.
 pub(crate) const WRITE_MAX: Duration = Duration::from_secs(10);
 
-/// What is known of progress and not taken yet, of one call; the rest is dropped.
-pub(crate) const PROGRESS_MAX: usize = 64;
+/// Longest text of a question in characters; what is longer is cut.
+pub(crate) const QUESTION_CHARS_MAX: usize = 4_096;
+
+/// Questions of one call that may wait for whoever is asked; one more is declined.
+pub const QUESTIONS_MAX: usize = 4;
+
+/// How often one call may be answered with questions in the newer form before it fails.
+pub(crate) const ROUNDS_MAX: usize = 10;
+
+/// How long it takes at most to find out that a person is not waited for any more.
+pub(crate) const PERSON_LOOK: Duration = Duration::from_millis(200);
 
 /// How long a server is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,10 +11,11 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Call, CallFailure, Connector, Failure, Inventory, Limits, Progress, Said, Standing, Targeting};
+use crate::{
+    Asking, Call, CallFailure, Connector, Failure, Inventory, Limits, Listening, Said, Standing, Targeting,
+};
 
 /// A server of tools that may be spoken to.
 pub trait ToolServer: Debug + Send + Sync {
@@ -36,7 +37,7 @@ pub trait ToolServer: Debug + Send + Sync {
         call: Call,
         digest: &'a str,
         cancelled: &'a CancellationToken,
-        progress: Option<mpsc::Sender<Progress>>,
+        listening: Listening,
     ) -> BoxFuture<'a, Result<Said, CallFailure>>;
 
     /// Ends the connection and takes up no other.
@@ -45,8 +46,8 @@ pub trait ToolServer: Debug + Send + Sync {
 
 /// Makes the servers of declared connectors.
 pub trait ToolServers: Debug + Send + Sync {
-    /// The server of a connector. Nobody has spoken to it yet.
-    fn make(&self, name: &str, targeting: Targeting, limits: Limits) -> Arc<dyn ToolServer>;
+    /// The server of a connector, within these limits, and whether it may ask people. Nobody has spoken to it yet.
+    fn make(&self, name: &str, targeting: Targeting, how: (Limits, Asking)) -> Arc<dyn ToolServer>;
 }
 
 /// The default: servers of the Model Context Protocol.
@@ -54,8 +55,9 @@ pub trait ToolServers: Debug + Send + Sync {
 pub struct Connectors;
 
 impl ToolServers for Connectors {
-    fn make(&self, _name: &str, targeting: Targeting, limits: Limits) -> Arc<dyn ToolServer> {
-        Arc::new(Connector::new(targeting, limits))
+    fn make(&self, _name: &str, targeting: Targeting, how: (Limits, Asking)) -> Arc<dyn ToolServer> {
+        let (limits, asking) = how;
+        Arc::new(Connector::new(targeting, limits).asking(asking))
     }
 }
 
@@ -73,9 +75,9 @@ impl ToolServer for Connector {
         call: Call,
         digest: &'a str,
         cancelled: &'a CancellationToken,
-        progress: Option<mpsc::Sender<Progress>>,
+        listening: Listening,
     ) -> BoxFuture<'a, Result<Said, CallFailure>> {
-        Box::pin(self.call(call, digest, cancelled, progress))
+        Box::pin(self.call(call, digest, cancelled, listening))
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
@@ -113,7 +115,7 @@ impl MemoryServers {
 }
 
 impl ToolServers for MemoryServers {
-    fn make(&self, name: &str, _targeting: Targeting, _limits: Limits) -> Arc<dyn ToolServer> {
+    fn make(&self, name: &str, _targeting: Targeting, _how: (Limits, Asking)) -> Arc<dyn ToolServer> {
         let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let none = || MemoryServer {
             inventory: Arc::default(),
@@ -146,7 +148,7 @@ impl ToolServer for MemoryServer {
         call: Call,
         digest: &'a str,
         _cancelled: &'a CancellationToken,
-        _progress: Option<mpsc::Sender<Progress>>,
+        _listening: Listening,
     ) -> BoxFuture<'a, Result<Said, CallFailure>> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {

@@ -13,9 +13,9 @@ use http::{HeaderName, HeaderValue};
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, Peer, RoleClient,
     model::{
-        CallToolRequestParams, ClientRequest, GetPromptRequestParams, ListPromptsRequest,
-        ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
-        ReadResourceRequestParams, Request, RequestOptionalParam, ServerResult,
+        CallToolRequestParams, ClientRequest, GetPromptRequestParams, InputRequest, InputRequiredResult,
+        InputResponses, ListPromptsRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, Request, RequestOptionalParam, ServerResult,
     },
     service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
     transport::{
@@ -31,14 +31,16 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Address, CallFailure, Ended, Failure, Inventory, Limits, OfferKind, Program, Progress, Target,
+    Address, Asking, CallFailure, Ended, Failure, Inventory, Limits, Listening, OfferKind, Program, Question,
+    Target,
     failure::said,
     guard::Guard,
     handler::{Handler, Watchers},
-    limits::{CALLS_MAX, FRAME_BYTES_MAX, PAGES_MAX},
+    limits::{CALLS_MAX, FRAME_BYTES_MAX, PAGES_MAX, PERSON_LOOK, ROUNDS_MAX},
     lines::Lines,
     oauth::Tokens,
     process::Process,
+    questions::{self, Asked, Askers},
     shown::{Refused, Shown, Unsent, unsent},
     verdict::Verdict,
 };
@@ -54,11 +56,20 @@ pub struct Session {
     process: Option<Process>,
     verdict: Verdict,
     watchers: Watchers,
+    asking: Asking,
+    askers: Askers,
     changes: watch::Receiver<u64>,
     waiting: AtomicUsize,
     begun: Instant,
     limits: Limits,
     ending: CancellationToken,
+}
+
+/// How a server is spoken to.
+struct Manner {
+    lifecycle: ClientLifecycleMode,
+    limits: Limits,
+    asking: Asking,
 }
 
 /// A call of something that is offered.
@@ -88,31 +99,30 @@ impl Session {
     ///
     /// # Errors
     /// When there is no connection within the time for it; nothing is left running then.
-    pub async fn open(target: &Target, limits: Limits) -> Result<Self, Failure> {
+    pub async fn open(target: &Target, limits: Limits, asking: Asking) -> Result<Self, Failure> {
+        let manner = Manner { lifecycle: both(), limits, asking };
         match target {
-            Target::Program(program) => Self::run(program, limits).await,
-            Target::Address(address) => match Self::reach(address, both(), limits).await {
+            Target::Program(program) => Self::run(program, manner).await,
+            Target::Address(address) => match Self::reach(address, manner).await {
                 // It says yes to whatever it is asked, and means nothing by it.
                 Err(Failure::Unexpected(_)) => {
-                    Self::reach(address, ClientLifecycleMode::Initialize, limits).await
+                    let lifecycle = ClientLifecycleMode::Initialize;
+                    Self::reach(address, Manner { lifecycle, limits, asking }).await
                 }
                 reached => reached,
             },
         }
     }
 
-    async fn run(program: &Program, limits: Limits) -> Result<Self, Failure> {
+    async fn run(program: &Program, manner: Manner) -> Result<Self, Failure> {
         let (process, streams) = Process::start(program).await?;
         let verdict = Verdict::default();
         let transport = Guard::new(Lines::new(streams, verdict.clone()), verdict.clone());
-        Self::greet(transport, Some(process), verdict, both(), limits).await
+        Self::greet(transport, Some(process), verdict, manner).await
     }
 
-    async fn reach(
-        address: &Address,
-        lifecycle: ClientLifecycleMode,
-        limits: Limits,
-    ) -> Result<Self, Failure> {
+    async fn reach(address: &Address, manner: Manner) -> Result<Self, Failure> {
+        let limits = manner.limits;
         let mut headers = HashMap::new();
         for (name, value) in &address.headers {
             let setup = |what: &str| Failure::Setup(format!("header `{}` {what}", said(name)));
@@ -138,7 +148,7 @@ impl Session {
         let shown = shown.map_err(Failure::Setup)?;
         let inner = StreamableHttpClientTransport::with_client(shown, config);
         let transport = Guard::new(inner, verdict.clone());
-        let greeted = Self::greet(transport, None, verdict, lifecycle, limits).await;
+        let greeted = Self::greet(transport, None, verdict, manner).await;
         // Whatever became of it: it was refused for what was shown.
         greeted.map_err(|failure| refused.take().map_or(failure, Failure::Unauthorized))
     }
@@ -147,15 +157,15 @@ impl Session {
         transport: T,
         process: Option<Process>,
         verdict: Verdict,
-        lifecycle: ClientLifecycleMode,
-        limits: Limits,
+        manner: Manner,
     ) -> Result<Self, Failure>
     where
         T: rmcp::transport::Transport<RoleClient> + 'static,
     {
         let (changes, changing) = watch::channel(0);
-        let watchers = Watchers::default();
-        let handler = Handler { watchers: watchers.clone(), changes };
+        let Manner { lifecycle, limits, asking } = manner;
+        let (watchers, askers) = (Watchers::default(), Askers::default());
+        let handler = Handler { watchers: watchers.clone(), changes, asking, askers: askers.clone() };
         let greeting = Box::pin(handler.serve_with_lifecycle(transport, lifecycle));
         let failure = match timeout(limits.greeting, greeting).await {
             Ok(Ok(service)) => {
@@ -165,6 +175,8 @@ impl Session {
                     process,
                     verdict,
                     watchers,
+                    asking,
+                    askers,
                     changes: changing,
                     waiting: AtomicUsize::new(0),
                     begun: Instant::now(),
@@ -341,11 +353,11 @@ impl Session {
         &self,
         call: Call,
         cancelled: &CancellationToken,
-        progress: Option<mpsc::Sender<Progress>>,
+        listening: Listening,
     ) -> Result<Said, CallFailure> {
         let waiting = self.waiting.fetch_add(1, Ordering::SeqCst);
         let answer = if waiting < CALLS_MAX {
-            Box::pin(self.ask(call, cancelled, progress)).await
+            Box::pin(self.rounds(call, cancelled, listening)).await
         } else {
             Err(CallFailure::Busy { waiting })
         };
@@ -353,18 +365,43 @@ impl Session {
         answer
     }
 
-    async fn ask(
+    /// Makes a call, and once more with what was answered as long as the server asks.
+    async fn rounds(
         &self,
         call: Call,
         cancelled: &CancellationToken,
-        progress: Option<mpsc::Sender<Progress>>,
+        listening: Listening,
     ) -> Result<Said, CallFailure> {
+        let entered = self.askers.enter(listening.questions.clone());
+        let mut more = More::default();
+        for _ in 0..ROUNDS_MAX {
+            let request = request_of(call.clone(), more);
+            let (limit, progress) = (call.timeout, listening.progress.as_ref());
+            let result = self.ask(request, (limit, &entered.asked), cancelled, progress).await?;
+            let ServerResult::InputRequiredResult(required) = result else { return said_of(&result) };
+            let asker = listening.questions.as_ref().filter(|_| self.asking == Asking::Form);
+            let answering = answers(required, asker, &entered.asked);
+            // Cancel-safe: a question that is dropped is taken back.
+            more = tokio::select! {
+                answered = answering => answered?,
+                () = cancelled.cancelled() => return Err(CallFailure::Cancelled),
+                () = self.ending.cancelled() => return Err(CallFailure::Broken(self.ended())),
+            };
+        }
+        Err(CallFailure::NeedsInput(format!("it asked {ROUNDS_MAX} times")))
+    }
+
+    async fn ask(
+        &self,
+        request: ClientRequest,
+        (limit, asked): (Duration, &Asked),
+        cancelled: &CancellationToken,
+        progress: Option<&watch::Sender<Option<crate::Progress>>>,
+    ) -> Result<ServerResult, CallFailure> {
         if self.is_over() {
             return Err(CallFailure::Unreachable(Failure::Ended(self.settled().await)));
         }
-        let limit = call.timeout;
-        let sent =
-            self.peer.send_cancellable_request(request_of(call), PeerRequestOptions::no_options()).await;
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let mut handle = match sent {
             Ok(handle) => handle,
             Err(_closed) => return Err(CallFailure::Unreachable(Failure::Ended(self.settled().await))),
@@ -381,18 +418,22 @@ impl Session {
                 answer = &mut handle.rx => break Ok(answer),
                 () = cancelled.cancelled() => break Err(CallFailure::Cancelled),
                 () = self.ending.cancelled() => break Err(CallFailure::Broken(self.ended())),
-                () = &mut late => break Err(CallFailure::Late(limit)),
-                step = told.recv(), if is_told => match (step, &progress) {
-                    // Whoever does not keep up misses some of it.
-                    (Some(step), Some(progress)) => drop(progress.try_send(step)),
-                    (Some(_), None) => {}
-                    (None, _) => is_told = false,
+                () = asked.answered.notified() => late.as_mut().reset(Instant::now() + limit),
+                // A person takes as long as they take; that is bounded by whoever asks them.
+                () = &mut late => match asked.is_open() {
+                    true => late.as_mut().reset(Instant::now() + PERSON_LOOK),
+                    false => break Err(CallFailure::Late(limit)),
+                },
+                changed = told.changed(), if is_told => match changed {
+                    Ok(()) => hand_on(&mut told, progress),
+                    Err(_) => is_told = false,
                 },
             }
         };
         self.watchers.forget(&token);
+        hand_on(&mut told, progress);
         match answer {
-            Ok(Ok(Ok(result))) => said_of(&result),
+            Ok(Ok(Ok(result))) => Ok(result),
             Ok(Ok(Err(error))) => Err(self.failed(error).await),
             Ok(Err(_gone)) => Err(CallFailure::Broken(self.settled().await)),
             Err(failure) => {
@@ -449,17 +490,66 @@ fn optional<M: Default>(
     RequestOptionalParam { method: M::default(), params, extensions: rmcp::model::Extensions::default() }
 }
 
-fn request_of(call: Call) -> ClientRequest {
+/// Hands on what a server said last of how far it is, if that is not known yet.
+fn hand_on(
+    told: &mut watch::Receiver<Option<crate::Progress>>,
+    progress: Option<&watch::Sender<Option<crate::Progress>>>,
+) {
+    let newest = told.borrow_and_update().clone();
+    if let (Some(newest), Some(progress)) = (newest, progress)
+        && progress.borrow().as_ref() != Some(&newest)
+    {
+        progress.send_replace(Some(newest));
+    }
+}
+
+/// What a request is made again with.
+#[derive(Debug, Default)]
+struct More {
+    responses: Option<InputResponses>,
+    state: Option<String>,
+}
+
+/// What is said to everything that a server asks before it goes on.
+async fn answers(
+    required: InputRequiredResult,
+    asker: Option<&mpsc::Sender<Question>>,
+    asked: &Asked,
+) -> Result<More, CallFailure> {
+    let needs = |what: &str| Err(CallFailure::NeedsInput(what.to_owned()));
+    let Some(requests) = required.input_requests else {
+        return Ok(More { responses: None, state: required.request_state });
+    };
+    let Some(asker) = asker else { return needs("it answered `input_required`") };
+    let mut responses = InputResponses::new();
+    for (key, request) in requests {
+        let InputRequest::Elicitation(request) = request else {
+            return needs("it asks for something else than an answer of a person");
+        };
+        let result = questions::put(asked, asker, request.params).await;
+        let value =
+            serde_json::to_value(&result).map_err(|error| CallFailure::NeedsInput(error.to_string()))?;
+        responses.insert(key, value);
+    }
+    Ok(More { responses: Some(responses), state: required.request_state })
+}
+
+fn request_of(call: Call, more: More) -> ClientRequest {
+    let More { responses, state } = more;
     match call.kind {
         OfferKind::Tool => {
-            let params = CallToolRequestParams::new(call.native_id).with_arguments(call.input);
+            let mut params = CallToolRequestParams::new(call.native_id).with_arguments(call.input);
+            (params.input_responses, params.request_state) = (responses, state);
             ClientRequest::CallToolRequest(Request::new(params))
         }
         OfferKind::Resource => {
-            ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(call.native_id)))
+            let mut params = ReadResourceRequestParams::new(call.native_id);
+            (params.input_responses, params.request_state) = (responses, state);
+            ClientRequest::ReadResourceRequest(Request::new(params))
         }
         OfferKind::Prompt => {
-            let params = GetPromptRequestParams::new(call.native_id).with_arguments(call.input);
+            let mut params = GetPromptRequestParams::new(call.native_id).with_arguments(call.input);
+            (params.input_responses, params.request_state) = (responses, state);
             ClientRequest::GetPromptRequest(Request::new(params))
         }
     }
@@ -467,9 +557,6 @@ fn request_of(call: Call) -> ClientRequest {
 
 /// What an answer says, if it is one.
 fn said_of(result: &ServerResult) -> Result<Said, CallFailure> {
-    if let ServerResult::InputRequiredResult(_) = result {
-        return Err(CallFailure::NeedsInput("it answered `input_required`".to_owned()));
-    }
     let is_task = matches!(result, ServerResult::CreateTaskResult(_));
     let value = serde_json::to_value(result).map_err(|error| CallFailure::Unexpected(error.to_string()))?;
     let is_answer =

@@ -16,7 +16,7 @@ use axum::{
     routing::post,
 };
 use bench::Bench;
-use edgeplane_connector::{Address, Call, Connector, Effect, Failure, Limits, OfferKind, Target};
+use edgeplane_connector::{Address, Call, Connector, Effect, Failure, Limits, Listening, OfferKind, Target};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -90,7 +90,7 @@ async fn echo(connector: &Connector, timeout: Duration) -> Result<String, edgepl
     let inventory = connector.inventory().await.unwrap();
     let digest = inventory.find(OfferKind::Tool, "echo").unwrap().digest.clone();
     let call = Call { timeout, ..bench::call("echo", &json!({ "text": "hello" })) };
-    let said = connector.call(call, &digest, &CancellationToken::new(), None).await?;
+    let said = connector.call(call, &digest, &CancellationToken::new(), Listening::default()).await?;
     Ok(said.value["content"][0]["text"].as_str().unwrap().to_owned())
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bench::{Bench, memory_peak_kib};
 use edgeplane_connector::{
-    Call, CallFailure, Effect, FRAME_BYTES_MAX, Failure, OFFERS_MAX, OfferKind, STDERR_LINES_MAX,
+    Call, CallFailure, Effect, FRAME_BYTES_MAX, Failure, Listening, OFFERS_MAX, OfferKind, STDERR_LINES_MAX,
 };
 use edgeplane_os::proc;
 use edgeplane_testkit::wait::eventually;
@@ -239,12 +239,14 @@ async fn call_that_is_not_wanted_any_more_is_taken_back() {
     let bench = Bench::new("plain");
     let digest = bench.digest("wait").await;
     let cancelled = CancellationToken::new();
-    let (steps, mut told) = tokio::sync::mpsc::channel(8);
+    let (steps, mut told) = tokio::sync::watch::channel(None);
     let call = bench::call("wait", &json!({ "path": bench.path("never") }));
-    let calling = bench.connector.call(call, &digest, &cancelled, Some(steps));
+    let calling =
+        bench.connector.call(call, &digest, &cancelled, Listening { progress: Some(steps), questions: None });
     let cancelling = async {
-        let step = told.recv().await.unwrap();
-        assert_eq!((step.progress, step.total, step.message.as_deref()), (1.0, Some(3.0), Some("step 1")));
+        let step = told.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+        assert!(step.message.is_some_and(|words| words.starts_with("step ")));
+        assert_eq!(step.total, Some(3.0));
         cancelled.cancel();
     };
     let (result, ()) = tokio::join!(calling, cancelling);

@@ -16,7 +16,8 @@ use axum::{
     routing::any,
 };
 use edgeplane_connector::{
-    Address, Call, CallFailure, Connector, Effect, Failure, Grantor, Limits, Oauth, OfferKind, Said, Target,
+    Address, Call, CallFailure, Connector, Effect, Failure, Grantor, Limits, Listening, Oauth, OfferKind,
+    Said, Target,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -179,7 +180,7 @@ async fn echo(connector: &Connector) -> Result<Said, CallFailure> {
         input: serde_json::Map::new(),
         timeout: Duration::from_secs(20),
     };
-    connector.call(call, &digest, &CancellationToken::new(), None).await
+    connector.call(call, &digest, &CancellationToken::new(), Listening::default()).await
 }
 
 /// Proves CAP-019.

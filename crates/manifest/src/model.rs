@@ -28,9 +28,9 @@ pub use automation::{
 };
 pub use connector::{
     CONNECTOR_TIMEOUT_MS, CallHook, CallHookFailure, CallHookRun, CallHooks, ConnectorAddress,
-    ConnectorCredentials, ConnectorDefault, ConnectorKind, ConnectorManifest, ConnectorOauth,
-    ConnectorPolicy, ConnectorProgram, ConnectorSecret, ConnectorSpec, ConnectorText, ConnectorTransport,
-    ResourceMetadata,
+    ConnectorCredentials, ConnectorDefault, ConnectorElicitation, ConnectorKind, ConnectorManifest,
+    ConnectorOauth, ConnectorPolicy, ConnectorProgram, ConnectorSecret, ConnectorSpec, ConnectorText,
+    ConnectorTransport, ResourceMetadata,
 };
 pub use exec::{EXEC_TIMEOUT, ExecOutput, OneShot, Preset, PromptBy};
 pub use install::{Artifact, Deployment, Fetch, FetchSource, PREPARE_TIMEOUT, PrepareStep, Service};

@@ -8,6 +8,7 @@ mod builtin;
 mod door;
 mod hooks;
 mod kept;
+mod listening;
 mod live;
 mod offered;
 mod permission;

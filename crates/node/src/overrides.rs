@@ -13,7 +13,7 @@ use edgeplane_lifecycle::overrides::{Covered, covers, strongest};
 use edgeplane_store::{Lift, NewEvent, OverrideRow};
 use edgeplane_types::{
     Desired, ErrorName, Fact, OverrideId, OverrideKind, OverrideScope, Phase, StreamName, Timestamp,
-    fact::Actor,
+    fact::{Actor, OverrideApplied},
 };
 use edgeplane_wire::{
     api::{
@@ -64,15 +64,15 @@ impl Overrides {
         rows.reverse();
         for event in held {
             match &event.fact {
-                Fact::OverrideApplied { override_id, scope, kind, reason, expires_at } => {
+                Fact::OverrideApplied(applied) => {
                     rows.push(OverrideRow {
-                        id: *override_id,
-                        scope: scope.clone(),
-                        kind: *kind,
-                        reason: reason.clone(),
+                        id: applied.override_id,
+                        scope: applied.scope.clone(),
+                        kind: applied.kind,
+                        reason: applied.reason.clone(),
                         by: event.actor.clone(),
                         applied_at: event.ts,
-                        expires_at: *expires_at,
+                        expires_at: applied.expires_at,
                         lifted: None,
                     });
                 }
@@ -187,13 +187,13 @@ pub(crate) async fn apply(
         }
         let id: OverrideId = shared.record.mint().id();
         let (mut draft, origin) = (Draft::default(), Origin::actor(by.clone()));
-        let fact = Fact::OverrideApplied {
+        let fact = Fact::OverrideApplied(OverrideApplied {
             override_id: id,
             scope: scope.clone(),
             kind,
             reason: reason.clone(),
             expires_at,
-        };
+        });
         shared.record.add(&mut draft, StreamName::Node(shared.identity.id), &origin, fact);
         shared.failpoint("override.before");
         // A brake is never refused for want of space.

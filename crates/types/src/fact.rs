@@ -17,6 +17,7 @@ mod kind;
 mod lock;
 mod names;
 mod offer;
+mod overrides;
 mod resource;
 mod stream;
 mod subagent;
@@ -34,7 +35,8 @@ pub use binding::{BindingAttached, BindingDetached};
 pub use blob::{BlobPut, BlobRemoved};
 pub use call::{CallEnd, UnkeptReason};
 pub use capability::{
-    HookCompleted, HookFailed, HookRun, HookStarted, InvocationBegun, InvocationEnded, InvocationRequested,
+    HookCompleted, HookFailed, HookRun, HookStarted, InvocationAsked, InvocationBegun, InvocationEnded,
+    InvocationProgressed, InvocationRequested,
 };
 pub use closing::{ClosingReason, ToldBy};
 pub use command::{CommandInputAccepted, CommandInputSettled, InputFate};
@@ -49,6 +51,7 @@ pub use kind::Fact;
 pub use lock::{LockAcquired, LockRefused, LockReleased, LockWaiting};
 pub use names::TYPE_NAMES;
 pub use offer::{CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, OfferedBy};
+pub use overrides::OverrideApplied;
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
 pub use subagent::{SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned};

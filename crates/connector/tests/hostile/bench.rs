@@ -3,7 +3,8 @@
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use edgeplane_connector::{
-    Call, CallFailure, Connector, Failure, Limits, MARK, OfferKind, Program, Said, Session, Target,
+    Asking, Call, CallFailure, Connector, Failure, Limits, Listening, MARK, OfferKind, Program, Said,
+    Session, Target,
 };
 use edgeplane_os::proc;
 use edgeplane_testkit::wait::eventually;
@@ -94,12 +95,12 @@ impl Bench {
     }
 
     pub(crate) async fn call_as(&self, call: Call, digest: &str) -> Result<Said, CallFailure> {
-        self.connector.call(call, digest, &CancellationToken::new(), None).await
+        self.connector.call(call, digest, &CancellationToken::new(), Listening::default()).await
     }
 
     /// A connection of its own, without the connector.
     pub(crate) async fn open(&self) -> Session {
-        Session::open(&self.target, Limits::standard()).await.unwrap()
+        Session::open(&self.target, Limits::standard(), Asking::Declined).await.unwrap()
     }
 
     /// Waits until it may be connected to again.

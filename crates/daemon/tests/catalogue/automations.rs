@@ -1,10 +1,9 @@
 //! Automations: what they did, and deliveries to them.
 
 use edgeplane_os::Mint;
-use edgeplane_types::ErrorName;
 use serde_json::{Value, json};
 
-use super::{Case, World, case, fails, failure, good};
+use super::{Case, World, case, fails, good};
 
 const SECRET: &str = "a secret of this test";
 

@@ -78,6 +78,9 @@ pub struct ConnectorSpec {
     /// Who is asked before a call is made, and who sees what came of it.
     #[serde(default, skip_serializing_if = "CallHooks::is_none")]
     pub hooks: CallHooks,
+    /// Whether its server may ask people something while it works on a call of an agent.
+    #[serde(default, skip_serializing_if = "ConnectorElicitation::is_off")]
+    pub elicitation: ConnectorElicitation,
     /// How long a call may take, in milliseconds.
     #[serde(default = "timeout_ms")]
     #[schemars(range(min = 1, max = 3_600_000))]
@@ -85,6 +88,26 @@ pub struct ConnectorSpec {
     /// Whether it is used.
     #[serde(default = "yes")]
     pub enabled: bool,
+}
+
+/// Whether a server may ask people.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectorElicitation {
+    /// It may not: what it asks is declined.
+    #[default]
+    Off,
+    /// It may ask for values of a form, each question as an action. What is answered stands in the record, so what asks
+    /// for a secret is declined.
+    Form,
+}
+
+impl ConnectorElicitation {
+    /// Whether it may not.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
 }
 
 /// How a connector is reached.

@@ -28,6 +28,9 @@ use crate::{
 /// Longest reason of a failure that is kept, in characters.
 const REASON_CHARS_MAX: usize = 1_024;
 
+/// How long an act may take, in milliseconds; what is not done by then is not known to be.
+const ACT_MS_MAX: u64 = 10 * 60 * 1_000;
+
 /// What is said of an event by the node itself, whoever caused it.
 const OWN_OF_EVENTS: &[&str] = &["id", "type", "seq", "ts", "stream", "pos"];
 
@@ -110,7 +113,7 @@ async fn perform(shared: &Arc<Shared>, row: &FiringRow, is_left_behind: bool) ->
     let caller = caller(shared, &automation, row, deed.is_foreign)?;
     check_method(&caller, &deed.method)?;
     let id = fired.firing_id;
-    let mut ctx = json!({ "traceparent": traceparent(id) });
+    let mut ctx = json!({ "traceparent": traceparent(id), "deadline_ms": ACT_MS_MAX });
     if !deed.names_itself {
         ctx["idempotency_key"] = Value::from(id.to_string());
     }

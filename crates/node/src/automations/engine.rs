@@ -171,7 +171,8 @@ impl Engine {
     }
 
     fn awaits_events(&self) -> bool {
-        self.types().len() > CHANGES.len()
+        let awaits = |entry: &Entry| matches!(entry.automation.spec.on, AutomationTrigger::Event(_));
+        self.entries.values().any(|entry| entry.automation.spec.enabled && awaits(entry))
     }
 
     /// Goes on through the record by one page; says whether there may be more.
@@ -181,10 +182,18 @@ impl Engine {
         } else if !self.awaits_events() {
             self.following = None;
         }
-        let (from, types) = (self.walked.saturating_add(1), self.types());
+        let (walked, types, awaits) = (self.walked, self.types(), self.awaits_events());
         let read = move |reader: &Reader| {
             // First, so that what comes in between is looked at again.
             let head = reader.head_pos()?;
+            // What nobody waits for need not be read: from one change to the next there is nothing to do.
+            let from = match awaits {
+                true => walked.saturating_add(1),
+                false => match reader.next_automation_change(walked)? {
+                    Some(next) => next,
+                    None => return Ok((head, Vec::new())),
+                },
+            };
             let types: Vec<&str> = types.iter().map(String::as_str).collect();
             Ok((head, reader.events_from_pos(from, PAGE, &types)?))
         };

@@ -18,7 +18,11 @@ use edgeplane_wire::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{By, Found, builtin, hooks, kept, live, permission, registered, workflow};
+use super::{
+    By, Found, builtin,
+    hooks::{self, Place},
+    kept, listening, live, permission, registered, workflow,
+};
 use crate::{
     admission::{self, Saying},
     agent::{ActionRequest, AgentHandle, Command, Teller},
@@ -75,7 +79,7 @@ pub(crate) async fn invoke(
     let origin = Origin::actor(by.caller.actor());
     let stream = stream_of(shared, by.agent.map(|agent| agent.id));
     let causation = cause(shared, by.caller)?;
-    let place = hooks::Place { shared, id, stream, origin: &origin, causation };
+    let place = Place { shared, id, stream, origin: &origin, causation };
     let hooks::Before { input, holds, runs, .. } =
         Box::pin(hooks::before(place, (by, found), input, holds)).await?;
     let mut draft = Draft::default();
@@ -167,7 +171,7 @@ fn mean(
 
 /// Tells the record of a call that was stopped before it was meant: by a hook, or because no checkpoint could be made.
 async fn stopped(
-    place: hooks::Place<'_>,
+    place: Place<'_>,
     mut draft: Draft,
     (state, cause, reason): (InvocationState, InvocationCause, String),
 ) -> Result<InvocationId, RpcError> {
@@ -326,9 +330,13 @@ fn at_server(
                     input: serde_json::from_slice(&input).unwrap_or_default(),
                     timeout: Duration::from_millis(asked.timeout_ms),
                 };
+                let (listening, heard) = listening::listening();
+                let calling = declared.connector.call(call, &asked.capability_digest, &stop, listening);
+                let place =
+                    Place { shared: &shared, id, stream, origin: &origin, causation: asked.causation };
                 // Cancel-safe: a call that is dropped tells its server, and its end is in the record as unknown.
                 tokio::select! {
-                    called = declared.connector.call(call, &asked.capability_digest, &stop, None) => called,
+                    called = Box::pin(listening::during(place, &asked, heard, calling)) => called,
                     () = shared.stopping.cancelled() => return,
                 }
             }
@@ -347,8 +355,7 @@ fn at_server(
                 (InvocationEnded { cause: cause_of(&failure), ..ended }, output)
             }
         };
-        let causation = asked.causation;
-        let place = hooks::Place { shared: &shared, id, stream, origin: &origin, causation };
+        let place = Place { shared: &shared, id, stream, origin: &origin, causation: asked.causation };
         let ended = Box::pin(hooks::after(place, &asked, ended)).await;
         end_as(&shared, (stream, origin), id, ended).await;
     });
@@ -536,6 +543,7 @@ pub(super) async fn take_up(shared: &Arc<Shared>, row: InvocationRow) -> Result<
             return workflow::take_up(shared, &row).await;
         }
         let why = "the daemon ended while it was being made";
+        listening::take_back_left(shared, id, row.agent).await;
         end(shared, stream, id, ending(id, InvocationState::OutcomeUnknown, why.to_owned())).await;
         return Ok(());
     }

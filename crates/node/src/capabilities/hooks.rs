@@ -10,8 +10,8 @@ use edgeplane_connector::{ask_address, ask_program};
 use edgeplane_manifest::{CallHook, CallHookRun};
 use edgeplane_proof::digest;
 use edgeplane_types::{
-    BackingKind, EffectClass, Fact, HookDecision, HookPoint, InvocationCause, InvocationId, InvocationState,
-    MessageId, Permission, SafeLabel, StreamName,
+    AgentId, BackingKind, EffectClass, Fact, HookDecision, HookPoint, InvocationCause, InvocationId,
+    InvocationState, MessageId, Permission, SafeLabel, StreamName,
     fact::{HookCompleted, HookFailed, HookRun, HookStarted, InvocationEnded, InvocationRequested},
 };
 use edgeplane_wire::{api::capability::PermissionView, rpc::RpcError};
@@ -75,6 +75,16 @@ pub(super) struct Place<'a> {
     pub(super) origin: &'a Origin,
     /// The message in whose turn it was asked for.
     pub(super) causation: Option<MessageId>,
+}
+
+impl Place<'_> {
+    /// The agent that calls; none: an operator.
+    pub(super) fn agent(&self) -> Option<AgentId> {
+        match self.stream {
+            StreamName::Agent(agent) => Some(agent),
+            StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,
+        }
+    }
 }
 
 /// One hook at one point, and what is said to it.

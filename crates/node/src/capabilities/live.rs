@@ -17,6 +17,7 @@ use edgeplane_store::ResourceFilter;
 use edgeplane_types::{AgentName, ErrorName, ResourceKind, ResourceUri};
 use edgeplane_wire::rpc::RpcError;
 
+use super::listening;
 use crate::{
     resources::{secrets, value},
     shared::Shared,
@@ -95,7 +96,8 @@ pub(super) fn declared(shared: &Arc<Shared>, name: &str) -> Result<Declared, Rpc
     let spec = Arc::new(spec);
     let (of_target, of_shared) = (Arc::clone(&spec), Surroundings::of(shared, name));
     let targeting = Arc::new(move || of_shared.target(&of_target));
-    let connector = shared.neighbours.servers.make(name, targeting, Limits::standard());
+    let how = (Limits::standard(), listening::asking(spec.elicitation));
+    let connector = shared.neighbours.servers.make(name, targeting, how);
     let declared = Declared { name: parsed, spec, connector };
     let entry = Entry { digest, declared: declared.clone() };
     if let Some(old) = live.insert(name.to_owned(), entry) {

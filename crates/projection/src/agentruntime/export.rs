@@ -137,7 +137,10 @@ impl Export {
             Fact::ActionOpened { .. } | Fact::ActionVoted { .. } | Fact::ActionResolved { .. } => {
                 telling.action(step, &followed);
             }
-            Fact::InvocationRequested(_) | Fact::InvocationBegun(_) | Fact::InvocationEnded(_) => {
+            Fact::InvocationRequested(_)
+            | Fact::InvocationBegun(_)
+            | Fact::InvocationProgressed(_)
+            | Fact::InvocationEnded(_) => {
                 telling.invocation(step);
             }
             _ => telling.life(step),

@@ -5,7 +5,7 @@
 
 use edgeplane_types::{
     Fact, InvocationId, InvocationState, ItemId, MessageId, Permission,
-    fact::{InvocationEnded, InvocationRequested},
+    fact::{InvocationEnded, InvocationProgressed, InvocationRequested},
 };
 
 use super::{export::Telling, names, turn::tool_output};
@@ -25,6 +25,7 @@ impl Telling<'_> {
         match step.fact() {
             Fact::InvocationRequested(asked) => self.evaluated(step, asked),
             Fact::InvocationBegun(begun) => self.begun(step, begun.invocation_id),
+            Fact::InvocationProgressed(progressed) => self.progressed(step, progressed),
             Fact::InvocationEnded(ended) => self.ended(step, ended),
             _ => {}
         }
@@ -62,6 +63,22 @@ impl Telling<'_> {
         self.export.tool(item, message, true);
         let draft = self.of_turn(step, names::TOOL_STARTED, message).tool(item);
         draft.slot("status", "running").say(step, Object::new().put("invocationId", &id));
+    }
+
+    fn progressed(&mut self, step: &mut Step<'_>, progressed: &InvocationProgressed) {
+        let item = item_of(progressed.invocation_id);
+        // Of a call that is not open nothing goes on.
+        if !self.export.tools.get(&item).is_some_and(|tool| tool.is_open) {
+            return;
+        }
+        let message = self.called_by(item);
+        let draft = self.of_turn(step, names::TOOL_PROGRESS, message).tool(item);
+        let payload = Object::new()
+            .put("invocationId", &progressed.invocation_id)
+            .put("done", &progressed.done)
+            .maybe("total", progressed.total.as_ref())
+            .maybe("message", progressed.message.as_ref());
+        draft.slot("status", "running").say(step, payload);
     }
 
     fn ended(&mut self, step: &mut Step<'_>, ended: &InvocationEnded) {

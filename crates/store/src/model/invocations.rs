@@ -16,6 +16,7 @@ pub(super) const DEFINITION: Definition = Definition {
             server BLOB,
             state TEXT NOT NULL,
             begun_pos INTEGER,
+            progressed_pos INTEGER,
             ended_pos INTEGER
         ) STRICT;
         CREATE INDEX invocation_open ON invocation (pos) WHERE ended_pos IS NULL;
@@ -59,6 +60,14 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
                 params![begun.invocation_id.as_bytes(), int(step.pos)],
             )?;
             known(found, begun.invocation_id)
+        }
+        Fact::InvocationProgressed(progressed) => {
+            let found = step.run(
+                "UPDATE invocation SET progressed_pos = ?2
+                 WHERE id = ?1 AND begun_pos IS NOT NULL AND ended_pos IS NULL",
+                params![progressed.invocation_id.as_bytes(), int(step.pos)],
+            )?;
+            known(found, progressed.invocation_id)
         }
         Fact::InvocationEnded(ended) => {
             let found = step.run(

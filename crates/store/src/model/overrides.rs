@@ -25,12 +25,12 @@ pub(super) const DEFINITION: Definition = Definition {
 
 fn fold(step: &Step<'_>) -> Result<(), FoldError> {
     match &step.event.fact {
-        Fact::OverrideApplied { override_id, .. } => {
+        Fact::OverrideApplied(applied) => {
             step.of_node()?;
             step.insert(
                 "INSERT INTO override (id, applied_pos) VALUES (?1, ?2)",
-                params![override_id.as_bytes(), int(step.pos)],
-                |_| FoldError::OverrideTwice(*override_id),
+                params![applied.override_id.as_bytes(), int(step.pos)],
+                |_| FoldError::OverrideTwice(applied.override_id),
             )
         }
         Fact::OverrideLifted { override_id, .. } => lifted(step, override_id),

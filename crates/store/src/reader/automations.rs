@@ -70,6 +70,19 @@ impl Reader {
         Ok(found.into_iter().filter(|row| row.digest.is_some()).collect())
     }
 
+    /// Position of the first change of an automation after this one.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn next_automation_change(&self, pos: u64) -> Result<Option<u64>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT min(pos) FROM resource_version WHERE kind = ?1 AND pos > ?2")?
+                .query_row(params![ResourceKind::Automation.as_str(), int(pos)], |row| {
+                    Ok(row.get::<_, Option<i64>>(0)?.and_then(|pos| u64::try_from(pos).ok()))
+                })
+        })
+    }
+
     /// The newest version of each resource of a kind at a position, ends included.
     fn resource_versions_at(
         &self,

@@ -9,7 +9,7 @@ use crate::{
     sqlite::{int, uint, word},
 };
 
-const INVOCATIONS: &str = "SELECT pos, agent, state, begun_pos, ended_pos FROM invocation";
+const INVOCATIONS: &str = "SELECT pos, agent, state, begun_pos, ended_pos, progressed_pos FROM invocation";
 
 /// What stands in the row itself.
 struct Bare {
@@ -18,6 +18,7 @@ struct Bare {
     state: InvocationState,
     begun_pos: Option<i64>,
     ended_pos: Option<i64>,
+    progressed_pos: Option<i64>,
 }
 
 fn bare(row: &Row<'_>) -> rusqlite::Result<Bare> {
@@ -27,6 +28,7 @@ fn bare(row: &Row<'_>) -> rusqlite::Result<Bare> {
         state: word(row, 2, InvocationState::from_word)?,
         begun_pos: row.get(3)?,
         ended_pos: row.get(4)?,
+        progressed_pos: row.get(5)?,
     })
 }
 
@@ -40,6 +42,12 @@ fn whole(conn: &Connection, bare: &Bare) -> rusqlite::Result<InvocationRow> {
             other => return Err(misplaced(&other)),
         },
     };
+    let progress =
+        match bare.progressed_pos.map(|pos| event_at(conn, pos)).transpose()?.map(|found| found.fact) {
+            None => None,
+            Some(Fact::InvocationProgressed(progressed)) => Some(progressed),
+            Some(other) => return Err(misplaced(&other)),
+        };
     let begun = bare.begun_pos.map(|pos| event_at(conn, pos)).transpose()?;
     let checkpoint = match begun.as_ref().map(|begun| &begun.fact) {
         None => None,
@@ -56,6 +64,7 @@ fn whole(conn: &Connection, bare: &Bare) -> rusqlite::Result<InvocationRow> {
         asked: *asked,
         by: event.actor,
         asked_at: event.ts,
+        progress,
         ended,
     })
 }

@@ -1,6 +1,6 @@
 //! Operators' overrides, and which agents are held by them.
 
-use edgeplane_types::{AgentId, Fact, OverrideId, OverrideKind};
+use edgeplane_types::{AgentId, Fact, OverrideId, OverrideKind, fact::OverrideApplied};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{ROWS_MAX, ReadError, Reader, event_at, limit, misplaced};
@@ -57,9 +57,8 @@ impl Reader {
 
 fn override_row(conn: &Connection, applied: i64, lifted: Option<i64>) -> rusqlite::Result<OverrideRow> {
     let event = event_at(conn, applied)?;
-    let Fact::OverrideApplied { override_id, scope, kind, reason, expires_at } = event.fact else {
-        return Err(misplaced(&event.fact));
-    };
+    let Fact::OverrideApplied(applied) = event.fact else { return Err(misplaced(&event.fact)) };
+    let OverrideApplied { override_id, scope, kind, reason, expires_at } = applied;
     let lifted = match lifted.map(|pos| event_at(conn, pos)).transpose()? {
         None => None,
         Some(event) => match event.fact {

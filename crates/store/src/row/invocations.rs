@@ -2,7 +2,7 @@
 
 use edgeplane_types::{
     AgentId, CheckpointId, InvocationState, Timestamp,
-    fact::{Actor, InvocationEnded, InvocationRequested},
+    fact::{Actor, InvocationEnded, InvocationProgressed, InvocationRequested},
 };
 
 /// A call of a capability.
@@ -24,6 +24,8 @@ pub struct InvocationRow {
     pub by: Actor,
     /// When.
     pub asked_at: Timestamp,
+    /// How far it was when its server said so last.
+    pub progress: Option<InvocationProgressed>,
     /// How it ended, and when.
     pub ended: Option<(InvocationEnded, Timestamp)>,
 }

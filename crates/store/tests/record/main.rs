@@ -38,6 +38,7 @@ mod opening;
 mod resources;
 #[cfg(test)]
 mod scheduling;
+#[cfg(test)]
 mod subagents;
 #[cfg(test)]
 mod support;

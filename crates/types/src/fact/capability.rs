@@ -169,6 +169,33 @@ pub struct InvocationBegun {
     pub checkpoint_id: Option<CheckpointId>,
 }
 
+/// The server of an invocation asks something of a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InvocationAsked {
+    /// The invocation.
+    pub invocation_id: InvocationId,
+    /// Which of its questions, from 1.
+    pub number: u32,
+    /// The rule by which it is declined; without one an action is opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declined_by: Option<SafeLabel>,
+}
+
+/// The server of an invocation says how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InvocationProgressed {
+    /// The invocation.
+    pub invocation_id: InvocationId,
+    /// How far, as a decimal number.
+    pub done: String,
+    /// Of how much, if its server says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<String>,
+    /// What its server says of it, cut and cleaned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
 /// An invocation is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InvocationEnded {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::{
     ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
-    Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, OverrideScope, PolicyAction,
-    PolicyLayer, ProcessId, SafeLabel, SessionId, Tenant, Timestamp, TokenId, TurnId,
+    Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, PolicyAction, PolicyLayer, ProcessId,
+    SafeLabel, SessionId, Tenant, Timestamp, TokenId, TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -34,14 +34,7 @@ pub enum Fact {
     NodeStorageResumed { held_events: u64 },
     /// An operator's decision over agents is in force: the intent.
     #[serde(rename = "override.applied")]
-    OverrideApplied {
-        override_id: OverrideId,
-        scope: OverrideScope,
-        kind: OverrideKind,
-        reason: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        expires_at: Option<Timestamp>,
-    },
+    OverrideApplied(OverrideApplied),
     /// An operator's decision over agents is no more.
     #[serde(rename = "override.lifted")]
     OverrideLifted { override_id: OverrideId, reason: String },
@@ -487,6 +480,12 @@ pub enum Fact {
     /// An invocation is about to be made: the intent.
     #[serde(rename = "invocation.begun")]
     InvocationBegun(InvocationBegun),
+    /// The server of an invocation asks something of a person.
+    #[serde(rename = "invocation.asked")]
+    InvocationAsked(InvocationAsked),
+    /// The server of an invocation says how far it is.
+    #[serde(rename = "invocation.progressed")]
+    InvocationProgressed(InvocationProgressed),
     /// An invocation is over.
     #[serde(rename = "invocation.ended")]
     InvocationEnded(InvocationEnded),

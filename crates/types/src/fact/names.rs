@@ -137,6 +137,8 @@ names! {
     SubagentClosed => "subagent.closed",
     InvocationRequested => "invocation.requested",
     InvocationBegun => "invocation.begun",
+    InvocationAsked => "invocation.asked",
+    InvocationProgressed => "invocation.progressed",
     InvocationEnded => "invocation.ended",
     CapabilityRegistered => "capability.registered",
     CapabilityWithdrawn => "capability.withdrawn",

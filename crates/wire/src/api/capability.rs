@@ -5,7 +5,8 @@ mod offer;
 use edgeplane_types::{
     ActionId, AgentId, AgentName, BackingKind, CapabilityId, CapabilityKind, CheckpointId, EffectClass,
     Epoch, InvocationCause, InvocationId, InvocationState, Permission, SafeLabel, Timestamp,
-    decision::Verdict, fact::HookRun,
+    decision::Verdict,
+    fact::{HookRun, InvocationProgressed},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,6 +183,8 @@ pub enum InvokeMode {
     Await,
     /// Not at all: the answer says what it is called.
     Async,
+    /// Until it is over, or waits for leave; how far it is comes as `core/progress` notifications before the answer.
+    Streaming,
 }
 
 /// Calls a capability.
@@ -277,6 +280,9 @@ pub struct InvocationView {
     /// Its size in bytes.
     #[serde(default)]
     pub output_bytes: u64,
+    /// How far it was when its server said so last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<InvocationProgressed>,
     /// Why it ended so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

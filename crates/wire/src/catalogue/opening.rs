@@ -16,7 +16,11 @@ pub fn is_opening(method: &str) -> bool {
 /// Whether the answer to a request comes in parts, of which the caller wants to hear each.
 #[must_use]
 pub fn is_in_parts(method: &str, params: &Value) -> bool {
-    method == "runtime/agent.ask" && params.get("stream") == Some(&Value::Bool(true))
+    match method {
+        "runtime/agent.ask" => params.get("stream") == Some(&Value::Bool(true)),
+        "capability/invoke" => params.get("mode").and_then(Value::as_str) == Some("streaming"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -25,10 +29,12 @@ mod tests {
 
     #[test]
     fn methods_that_open_something_are_methods() {
-        for name in OPENING.into_iter().chain(["runtime/agent.ask"]) {
+        for name in OPENING.into_iter().chain(["runtime/agent.ask", "capability/invoke"]) {
             assert!(crate::catalogue::find(name).is_some(), "{name}");
         }
         assert!(is_in_parts("runtime/agent.ask", &serde_json::json!({ "stream": true })));
         assert!(!is_in_parts("runtime/agent.ask", &serde_json::json!({ "stream": false })));
+        assert!(is_in_parts("capability/invoke", &serde_json::json!({ "mode": "streaming" })));
+        assert!(!is_in_parts("capability/invoke", &serde_json::json!({ "mode": "await" })));
     }
 }

@@ -7,7 +7,7 @@ pub(in crate::server) mod offers;
 use std::{sync::Arc, time::Duration};
 
 use edgeplane_store::InvocationRow;
-use edgeplane_types::{CapabilityKind, ErrorName, InvocationId, InvocationState, Permission};
+use edgeplane_types::{CapabilityKind, ErrorName, Fact, InvocationId, InvocationState, Permission};
 use edgeplane_wire::{
     api::{
         action::DecideParams,
@@ -17,8 +17,9 @@ use edgeplane_wire::{
             ListCapabilitiesParams, PermissionView, ResolvePermissionParams, SearchCapabilitiesParams,
         },
     },
-    rpc::RpcError,
+    rpc::{self, RpcError},
 };
+use tokio::sync::broadcast::error::RecvError;
 
 use super::{Session, actions, agent, check_owner};
 use crate::{
@@ -159,6 +160,7 @@ pub(in crate::server) async fn invoke(
             until(&session.shared, id, None, |state| state != InvocationState::Running).await?
         }
         InvokeMode::Async => row(&session.shared, id)?,
+        InvokeMode::Streaming => streamed(session, id).await?,
     };
     view(&session.shared, row)
 }
@@ -228,6 +230,36 @@ fn seen_by_its(session: &Session, id: InvocationId) -> Result<InvocationRow, Rpc
     if answers && found.begun_at.is_some() { Ok(found) } else { seen(session, id) }
 }
 
+/// Waits until an invocation is over or waits for leave, and tells whoever asked how far it is until then.
+async fn streamed(session: &Session, id: InvocationId) -> Result<InvocationRow, RpcError> {
+    let shared = &session.shared;
+    let mut following = shared.record.follow();
+    let over = until(shared, id, None, |state| state != InvocationState::Running);
+    tokio::pin!(over);
+    loop {
+        // Cancel-safe: a wait that is polled again goes on, and an event that is received is handled.
+        tokio::select! {
+            biased;
+            row = &mut over => return row,
+            event = following.recv() => match event {
+                Ok(event) => match &event.event.fact {
+                    Fact::InvocationProgressed(progressed) if progressed.invocation_id == id => {
+                        let of = progressed.total.as_ref().map(|total| format!(" of {total}")).unwrap_or_default();
+                        let words = progressed.message.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
+                        let params = serde_json::json!({ "text": format!("{}{of}{words}", progressed.done) });
+                        // A caller that does not read its progress does without.
+                        drop(session.outbound.offer(rpc::notification("core/progress", params)));
+                    }
+                    _ => {}
+                },
+                // What was missed, the next one is farther than.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return over.await,
+            },
+        }
+    }
+}
+
 /// Waits until an invocation is where it is wanted, or the time is over, and gives it as it is then.
 async fn until(
     shared: &Arc<Shared>,
@@ -271,7 +303,7 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
     let input = capabilities::input_of(shared, &row)?;
     let output = capabilities::output_of(shared, &row)?;
     let action = capabilities::action_of(shared, &row)?;
-    let InvocationRow { state, asked, checkpoint, by, asked_at, ended, .. } = row;
+    let InvocationRow { state, asked, checkpoint, by, asked_at, progress, ended, .. } = row;
     let name = asked.name();
     let after = ended.as_ref().map(|(ended, _)| ended.hooks.clone()).unwrap_or_default();
     let hooks = asked.hooks.into_iter().chain(after).collect();
@@ -298,6 +330,7 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         output,
         output_digest: ended.as_ref().and_then(|ended| ended.output_digest.clone()),
         output_bytes: ended.as_ref().map_or(0, |ended| ended.output_bytes),
+        progress,
         cause: ended.as_ref().and_then(|ended| ended.cause),
         reason: ended.and_then(|ended| ended.reason),
         hooks,

@@ -6,7 +6,7 @@ use edgeplane_types::{
     Permission,
     fact::{
         CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, InvocationBegun,
-        InvocationEnded, InvocationRequested,
+        InvocationEnded, InvocationProgressed, InvocationRequested,
     },
 };
 
@@ -28,6 +28,15 @@ impl World {
             self.lives[which].calls[at].1 = true;
             return self
                 .add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id: None }));
+        }
+        if is_begun && self.chance.one_in(3) {
+            let progressed = InvocationProgressed {
+                invocation_id,
+                done: "1.5".to_owned(),
+                total: Some("3".to_owned()),
+                message: Some("half of it".to_owned()),
+            };
+            return self.add(which, Fact::InvocationProgressed(progressed));
         }
         let ends: &[InvocationState] = match is_begun {
             true => &[
