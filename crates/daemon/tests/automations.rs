@@ -483,7 +483,6 @@ fn more_than_may_wait_is_passed_over_and_counted() {
     let view = eventually_some("all are accounted for", || {
         let params = json!({ "name": "slow", "firings": 0 });
         let view = operator.try_raw("capability/automation.get", params).unwrap();
-        eprintln!("{view}");
         (view["fired"].as_u64()? + view["skipped"].as_u64()? == 1_100).then_some(view)
     });
     assert!(view["waiting"].as_u64() <= Some(1_000), "{view}");

@@ -221,10 +221,9 @@ impl Engine {
             }
         }
         self.fire(draft, passed_over).await?;
-        self.walked = match page.last() {
-            Some(last) if !is_whole => last.pos,
-            _ => head.max(self.walked),
-        };
+        // Events behind the head that was read first are in the page all the same.
+        let last = page.last().map_or(0, |last| last.pos);
+        self.walked = if is_whole { head.max(last).max(self.walked) } else { last };
         Ok(!is_whole)
     }
 
