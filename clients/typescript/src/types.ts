@@ -3294,6 +3294,18 @@ export interface InvocationParams {
   invocation_id: InvocationId;
 }
 
+/** The server of an invocation says how far it is. */
+export interface InvocationProgressed {
+  /** The invocation. */
+  invocation_id: InvocationId;
+  /** How far, as a decimal number. */
+  done: string;
+  /** Of how much, if its server says. */
+  total?: string | null;
+  /** What its server says of it, cut and cleaned. */
+  message?: string | null;
+}
+
 /** Where an invocation is. */
 export type InvocationState =
   /** It waits for leave. */
@@ -3347,6 +3359,8 @@ export interface InvocationView {
   output_digest?: string | null;
   /** Its size in bytes. */
   output_bytes?: number;
+  /** How far it was when its server said so last. */
+  progress?: InvocationProgressed | null;
   /** Why it ended so. */
   reason?: string | null;
   /** What had it end without being done, where that is more than its server's word. */
@@ -3362,7 +3376,9 @@ export type InvokeMode =
   /** Until it is over, or waits for leave. */
   | "await"
   /** Not at all: the answer says what it is called. */
-  | "async";
+  | "async"
+  /** Until it is over, or waits for leave; how far it is comes as `core/progress` notifications before the answer. */
+  | "streaming";
 
 /** Calls a capability. */
 export interface InvokeParams {

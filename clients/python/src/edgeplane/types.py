@@ -3390,6 +3390,19 @@ class InvocationParams(TypedDict):
     invocation_id: InvocationId
 
 
+class InvocationProgressed(TypedDict):
+    """The server of an invocation says how far it is."""
+
+    # The invocation.
+    invocation_id: InvocationId
+    # How far, as a decimal number.
+    done: str
+    # Of how much, if its server says.
+    total: NotRequired[Optional[str]]
+    # What its server says of it, cut and cleaned.
+    message: NotRequired[Optional[str]]
+
+
 InvocationState = Literal[
     "waiting",  # It waits for leave.
     "running",  # It is being made.
@@ -3439,6 +3452,8 @@ class InvocationView(TypedDict):
     output_digest: NotRequired[Optional[str]]
     # Its size in bytes.
     output_bytes: NotRequired[int]
+    # How far it was when its server said so last.
+    progress: NotRequired[Optional[InvocationProgressed]]
     # Why it ended so.
     reason: NotRequired[Optional[str]]
     # What had it end without being done, where that is more than its server's word.
@@ -3452,6 +3467,7 @@ class InvocationView(TypedDict):
 InvokeMode = Literal[
     "await",  # Until it is over, or waits for leave.
     "async",  # Not at all: the answer says what it is called.
+    "streaming",  # Until it is over, or waits for leave; how far it is comes as `core/progress` notifications before the answer.
 ]
 """How a call is waited for."""
 
