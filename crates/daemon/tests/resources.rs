@@ -243,7 +243,6 @@ fn an_agent_neither_reads_nor_writes_resources() {
     for (method, params) in [
         ("resource/get", json!({ "uri": LIMITS })),
         ("resource/get", json!({ "uri": "edgeplane://agent/one" })),
-        ("resource/list", json!({})),
         ("resource/put", json!({ "uri": LIMITS, "value": 2 })),
     ] {
         assert_eq!(
@@ -252,6 +251,7 @@ fn an_agent_neither_reads_nor_writes_resources() {
             "{method}"
         );
     }
+    assert_eq!(agent.try_raw("resource/list", json!({})).unwrap()["items"], json!([]));
     let hidden = agent.try_raw("core/health", json!({ "ctx": { "selectors": { "resource_uri": LIMITS } } }));
     assert_eq!(hidden.unwrap_err().name(), ErrorName::NotFound);
     made(&node, "core/health", json!({ "ctx": { "selectors": { "resource_uri": LIMITS } } }));

@@ -84,12 +84,21 @@ fn path(steps: &[&str]) -> Vec<Step> {
 
 fn words(key: &str, value: &Value, at: &[Step], findings: &mut Findings<'_>) {
     let at: Vec<Step> = at.iter().cloned().chain([Step::from(key)]).collect();
+    held(is_secret_key(key), value, &at, findings);
+}
+
+/// What stands at a place, perhaps under a key of secrets.
+fn held(is_secret: bool, value: &Value, at: &[Step], findings: &mut Findings<'_>) {
     match value {
-        Value::String(text) if is_secret_key(key) || looks_secret(text) => literal(&at, findings),
-        Value::Number(_) if is_secret_key(key) => literal(&at, findings),
-        Value::String(text) => word(text, &at, findings),
-        Value::Array(items) => items.iter().for_each(|item| words(key, item, &at, findings)),
-        Value::Object(entries) => entries.iter().for_each(|(key, value)| words(key, value, &at, findings)),
+        Value::String(_) | Value::Number(_) if is_secret => literal(at, findings),
+        Value::String(text) => word(text, at, findings),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let at: Vec<Step> = at.iter().cloned().chain([Step::from(index)]).collect();
+                held(is_secret, item, &at, findings);
+            }
+        }
+        Value::Object(entries) => entries.iter().for_each(|(key, value)| words(key, value, at, findings)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

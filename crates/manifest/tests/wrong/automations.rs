@@ -60,7 +60,7 @@ fn an_automation_has_one_cause_and_does_one_thing() {
     );
     check(
         &doing("{method: {name: x, params: {a: [{password: s3cr3t}]}}}"),
-        &[(second, "spec.do.method.params", "a secret written out")],
+        &[(second, "spec.do.method.params.a[0].password", "a secret written out")],
     );
     check(
         &doing("{method: {name: x, params: {a: 0.5}}}"),

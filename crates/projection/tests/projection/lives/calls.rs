@@ -26,17 +26,18 @@ impl World {
         let (invocation_id, is_begun) = self.lives[which].calls[at];
         if !is_begun && self.chance.one_in(2) {
             self.lives[which].calls[at].1 = true;
-            return self
-                .add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id: None }));
-        }
-        if is_begun && self.chance.one_in(3) {
-            let progressed = InvocationProgressed {
-                invocation_id,
-                done: "1.5".to_owned(),
-                total: Some("3".to_owned()),
-                message: Some("half of it".to_owned()),
-            };
-            return self.add(which, Fact::InvocationProgressed(progressed));
+            self.add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id: None }));
+            // Without a throw of its own, so that all else happens as it would without it.
+            if at % 2 == 0 {
+                let progressed = InvocationProgressed {
+                    invocation_id,
+                    done: "1.5".to_owned(),
+                    total: Some("3".to_owned()),
+                    message: Some("half of it".to_owned()),
+                };
+                self.add(which, Fact::InvocationProgressed(progressed));
+            }
+            return;
         }
         let ends: &[InvocationState] = match is_begun {
             true => &[
