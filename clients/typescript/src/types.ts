@@ -3353,7 +3353,7 @@ export interface InvocationView {
   action_id?: ActionId | null;
   /** The checkpoint of the caller's folder that was made before it. */
   checkpoint_id?: CheckpointId | null;
-  /** What the server answered, as it came. */
+  /** What came of it, as it came. */
   output?: Json;
   /** SHA-256 of that. */
   output_digest?: string | null;
@@ -5339,7 +5339,9 @@ export type ResourceKind =
   /** A server whose tools agents may use. */
   | "connector"
   /** What is done by itself when something happens. */
-  | "automation";
+  | "automation"
+  /** Tasks that are joined. */
+  | "workflow";
 
 /** `edgeplane://KIND/NAME`, of a schedule `edgeplane://schedule/AGENT/NAME` */
 export type ResourceUri = string;

@@ -3446,7 +3446,7 @@ class InvocationView(TypedDict):
     action_id: NotRequired[Optional[ActionId]]
     # The checkpoint of the caller's folder that was made before it.
     checkpoint_id: NotRequired[Optional[CheckpointId]]
-    # What the server answered, as it came.
+    # What came of it, as it came.
     output: NotRequired[Any]
     # SHA-256 of that.
     output_digest: NotRequired[Optional[str]]
@@ -5503,6 +5503,7 @@ ResourceKind = Literal[
     "profile",  # A reusable part of what agents are given.
     "connector",  # A server whose tools agents may use.
     "automation",  # What is done by itself when something happens.
+    "workflow",  # Tasks that are joined.
 ]
 """What a resource is."""
 
