@@ -19,6 +19,9 @@ use crate::{NeighbourError, artifact::cause};
 /// What an evidence backend is called in errors.
 const BACKEND: &str = "the evidence backend";
 
+/// The folders of a pack. They are there also if nothing is in them.
+const FOLDERS: [&str; 2] = ["events", "bodies"];
+
 /// The files of a pack: paths in it, and what they hold.
 pub type PackFiles = [(String, Vec<u8>)];
 
@@ -72,6 +75,7 @@ impl EvidenceBackend for FolderEvidence {
         let paths: Vec<&Path> = files.iter().map(|(path, _)| beneath(path)).collect::<Result<_, _>>()?;
         make(&self.root)?;
         make(&dir)?;
+        FOLDERS.iter().try_for_each(|folder| make(&dir.join(folder)))?;
         let written = paths.iter().zip(files).try_for_each(|(path, (_, bytes))| {
             if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
                 make(&dir.join(above))?;
