@@ -95,7 +95,8 @@ fn every_example_is_right_and_says_what_it_is() {
         let set = parse_set(&[SourceFile { name: &name, text: &text }]).unwrap_or_else(|problems| {
             panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         });
-        assert!(!set.agents.is_empty() || !set.workflows.is_empty(), "{name} declares nothing");
+        let declares = !set.agents.is_empty() || !set.workflows.is_empty() || !set.automations.is_empty();
+        assert!(declares, "{name} declares nothing");
         assert!(text.starts_with('#'), "{name} does not begin with what it is for");
     }
 }
