@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use edgeplane_connector::{Call, Connector, Limits, MemoryServers, OfferKind, Program, Target};
+use edgeplane_connector::{Call, Connector, Limits, Listening, MemoryServers, OfferKind, Program, Target};
 use edgeplane_neighbour::{
     artifact::MemoryArtifacts,
     context::{Document, MemoryContexts},
@@ -181,7 +181,7 @@ impl Stage {
                 input: json!({ "text": "hello" }).as_object().unwrap().clone(),
                 timeout: Duration::from_secs(30),
             };
-            let said = connector.call(call, &digest, &CancellationToken::new(), None).await.unwrap();
+            let said = connector.call(call, &digest, &CancellationToken::new(), Listening::default()).await.unwrap();
             connector.stop().await;
             (inventory, said)
         });
