@@ -1,5 +1,6 @@
 //! What an event says to somebody who reads along: the entries that a transcript and the items of a turn have in common.
 
+use edgeplane_types::fact::{FileWritten, UsageReported};
 use edgeplane_types::{AgentId, Fact, MessageId, decision::Action};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -101,8 +102,8 @@ impl Teller {
                 }
             }
             Fact::ItemReported { epoch, message_id, .. }
-            | Fact::UsageReported { epoch, message_id, .. }
-            | Fact::FileWritten { epoch, message_id, .. } => {
+            | Fact::UsageReported(UsageReported { epoch, message_id, .. })
+            | Fact::FileWritten(FileWritten { epoch, message_id, .. }) => {
                 let ids = Ids { epoch: Some(*epoch), ..self.turns.ids(*message_id) };
                 if reader.wants(&ids, false) {
                     self.beside(step, ids);
@@ -292,9 +293,14 @@ impl Teller {
                     .done();
                 self.say(step, "item.reported", ids, payload).with("body", body_digest, *body_bytes);
             }
-            Fact::UsageReported {
-                input_tokens, output_tokens, total_tokens, context_tokens, cost, ..
-            } => {
+            Fact::UsageReported(UsageReported {
+                input_tokens,
+                output_tokens,
+                total_tokens,
+                context_tokens,
+                cost,
+                ..
+            }) => {
                 let payload = Object::new()
                     .maybe("input_tokens", *input_tokens)
                     .maybe("output_tokens", *output_tokens)
@@ -304,7 +310,7 @@ impl Teller {
                     .done();
                 self.say(step, "usage.reported", ids, payload);
             }
-            Fact::FileWritten { path, digest, bytes, .. } => {
+            Fact::FileWritten(FileWritten { path, digest, bytes, .. }) => {
                 let payload =
                     Object::new().put("path", path).put("digest", digest).put("bytes", bytes).done();
                 self.say(step, "file.written", ids, payload);
@@ -455,8 +461,8 @@ pub(crate) fn message_of(fact: &Fact) -> Option<MessageId> {
         Fact::TurnCompleted { message_id, .. }
         | Fact::ItemUpdated { message_id, .. }
         | Fact::ItemReported { message_id, .. }
-        | Fact::UsageReported { message_id, .. }
-        | Fact::FileWritten { message_id, .. }
+        | Fact::UsageReported(UsageReported { message_id, .. })
+        | Fact::FileWritten(FileWritten { message_id, .. })
         | Fact::CommandStarted { message_id, .. }
         | Fact::CommandEnded { message_id, .. } => *message_id,
         _ => None,

@@ -15,15 +15,19 @@ mod conversation;
 mod job;
 mod kind;
 mod lock;
+mod memory;
 mod names;
 mod offer;
 mod overrides;
+mod policy;
 mod resource;
 mod stream;
 mod subagent;
 mod token;
+mod usage;
 mod work;
 mod workspace;
+mod written;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,13 +53,16 @@ pub use conversation::{
 pub use job::{JobCreated, JobItemReported};
 pub use kind::Fact;
 pub use lock::{LockAcquired, LockRefused, LockReleased, LockWaiting};
+pub use memory::MemoryPut;
 pub use names::TYPE_NAMES;
 pub use offer::{CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, OfferedBy};
 pub use overrides::OverrideApplied;
+pub use policy::RequestRefused;
 pub use resource::{ResourceDeleted, ResourcePut};
 pub use stream::{StreamName, StreamNameError};
 pub use subagent::{SubagentClosed, SubagentClosing, SubagentInput, SubagentMoved, SubagentSpawned};
 pub use token::TokenCreated;
+pub use usage::UsageReported;
 pub use work::{
     RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked, TaskMoved, TaskPlan,
     TaskProgressed, TaskUnlinked, TaskUpdated,
@@ -65,6 +72,7 @@ pub use workspace::{
     FileChangeEnded, RestoreEnded, RestoreFailed, RestoreStarted, Suspended, WorkspaceCreated,
     WorkspaceDeleted,
 };
+pub use written::FileWritten;
 
 use crate::{Epoch, EventId, Timestamp, TraceContext};
 

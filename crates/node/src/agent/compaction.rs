@@ -4,7 +4,10 @@
 //! lists and transcripts show every turn. What waits for a person goes on waiting.
 
 use edgeplane_store::{ActionFilter, CommittedEvent, ThreadRow};
-use edgeplane_types::{ActionId, Authority, ErrorName, Fact, TurnId, fact::ThreadCompacted};
+use edgeplane_types::{
+    ActionId, Authority, ErrorName, Fact, TurnId,
+    fact::{ThreadCompacted, UsageReported},
+};
 use edgeplane_wire::{
     api::conversation::thread::{ContextRebuilt, ThreadCompactParams},
     rpc::RpcError,
@@ -104,7 +107,7 @@ impl Actor {
         let stream = self.stream();
         let events = self.shared.record.look_up(|reader| reader.last_events(&stream, EVENTS_MAX))?;
         let said = |committed: &CommittedEvent| match &committed.event.fact {
-            Fact::UsageReported { context_tokens, .. } => *context_tokens,
+            Fact::UsageReported(UsageReported { context_tokens, .. }) => *context_tokens,
             _ => None,
         };
         Ok(events.iter().rev().find_map(said))

@@ -1,6 +1,7 @@
 //! An agent's key-value memory: versions, compare-and-set, expiry, bounds. Each change is a fact of its stream.
 
 use edgeplane_store::{MemoryRow, StoredBody};
+use edgeplane_types::fact::MemoryPut;
 use edgeplane_types::{AgentId, ErrorName, Fact, MemoryIsolation, Timestamp, fact::Actor as FactActor};
 use edgeplane_wire::{
     api::memory::{DeleteParams, EntriesResult, Entry, KeyParams, KeysParams, PutParams},
@@ -191,13 +192,13 @@ impl Actor {
         let expires_at = params.ttl_ms.map(|ms| now.plus_millis(ms));
         let mut draft = Draft::default();
         let (value_digest, value_bytes) = draft.body(bytes);
-        let fact = Fact::MemoryPut {
+        let fact = Fact::MemoryPut(MemoryPut {
             key: params.key.clone(),
             version,
             value_digest: value_digest.clone(),
             value_bytes,
             expires_at,
-        };
+        });
         self.commit_memory(draft, fact, origin).await?;
         let digest = Some(value_digest);
         let row = MemoryRow { key: params.key, version, digest, value_bytes, expires_at, at: now };

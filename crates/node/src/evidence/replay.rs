@@ -2,6 +2,7 @@
 
 use edgeplane_proof::{canonical, digest};
 use edgeplane_store::{MessageRow, Reader, StoredBody};
+use edgeplane_types::fact::{FileWritten, MemoryPut, UsageReported};
 use edgeplane_types::{ErrorName, Fact, MessageId, StreamName, TurnId};
 use edgeplane_wire::{
     api::evidence::{CaseExportResult, SignalView},
@@ -175,7 +176,7 @@ impl Told {
                     json!({ "native_id": native_id, "continuity": continuity, "program": program });
                 false
             }
-            Fact::MemoryPut { .. } | Fact::MemoryDeleted { .. } if is_before => {
+            Fact::MemoryPut(MemoryPut { .. }) | Fact::MemoryDeleted { .. } if is_before => {
                 self.memory = self.memory.saturating_add(1);
                 false
             }
@@ -187,7 +188,7 @@ impl Told {
                 self.processes.push(process_id.to_string());
                 true
             }
-            Fact::FileWritten { path, digest, message_id, .. } if *message_id == Some(id) => {
+            Fact::FileWritten(FileWritten { path, digest, message_id, .. }) if *message_id == Some(id) => {
                 self.files.push(json!({ "path": path, "digest": digest }));
                 true
             }
@@ -215,7 +216,7 @@ impl Told {
             }
             Fact::ItemUpdated { message_id, .. }
             | Fact::ItemReported { message_id, .. }
-            | Fact::UsageReported { message_id, .. }
+            | Fact::UsageReported(UsageReported { message_id, .. })
             | Fact::CommandEnded { message_id, .. } => *message_id == Some(id),
             _ => false,
         }

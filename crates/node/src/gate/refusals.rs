@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use edgeplane_types::fact::RequestRefused;
 use edgeplane_types::{AgentId, Channel, Fact, PolicyAction, PolicyLayer, SafeLabel, StreamName};
 
 use crate::{
@@ -92,7 +93,7 @@ async fn write(shared: &Shared, refusals: Vec<(Kind, u64, String)>) {
             PolicyAction::Invoke => StreamName::Agent(agent),
             _ => StreamName::Node(shared.identity.id),
         };
-        let fact = Fact::RequestRefused {
+        let fact = Fact::RequestRefused(RequestRefused {
             action,
             agent_id: Some(agent),
             principal,
@@ -101,7 +102,7 @@ async fn write(shared: &Shared, refusals: Vec<(Kind, u64, String)>) {
             rule,
             reason,
             count,
-        };
+        });
         shared.record.add(&mut draft, stream, &Origin::node("policy"), fact);
     }
     if let Err(error) = shared.record.commit(draft).await {

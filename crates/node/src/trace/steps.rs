@@ -1,6 +1,9 @@
 //! Events in words, for people who follow what happens. No content: only what stands in the facts themselves.
 
-use edgeplane_types::{Fact, fact::Actor};
+use edgeplane_types::{
+    Fact,
+    fact::{Actor, FileWritten, MemoryPut, RequestRefused},
+};
 
 /// Who made something happen, by name.
 pub(crate) fn by(actor: &Actor) -> String {
@@ -28,7 +31,7 @@ pub(crate) fn step(fact: &Fact) -> Option<String> {
         },
         Fact::CommandStarted { .. } => "runs a command".to_owned(),
         Fact::CommandEnded { status, .. } => format!("command ended with {status}"),
-        Fact::FileWritten { path, bytes, .. } => format!("wrote {path} ({bytes} bytes)"),
+        Fact::FileWritten(FileWritten { path, bytes, .. }) => format!("wrote {path} ({bytes} bytes)"),
         Fact::ActionOpened { action } => format!("asks a person: {}", action.id),
         Fact::ActionVoted { action_id, principal, .. } => format!("{principal} votes on {action_id}"),
         Fact::ActionResolved { action_id, outcome, .. } => {
@@ -39,12 +42,12 @@ pub(crate) fn step(fact: &Fact) -> Option<String> {
         }
         Fact::SessionFailed { reason, .. } => format!("has no session: {reason}"),
         Fact::SessionClosing { .. } => "epoch is about to end".to_owned(),
-        Fact::RequestRefused { action, rule, reason, .. } => {
+        Fact::RequestRefused(RequestRefused { action, rule, reason, .. }) => {
             format!("refused {}: {reason} (rule {rule})", word(action))
         }
         Fact::ScheduleRan { name, .. } => format!("schedule {name} came due"),
         Fact::ScheduleSkipped { name, detail, .. } => format!("schedule {name} sent nothing: {detail}"),
-        Fact::MemoryPut { key, version, .. } => format!("memory `{key}` is at version {version}"),
+        Fact::MemoryPut(MemoryPut { key, version, .. }) => format!("memory `{key}` is at version {version}"),
         Fact::ContextResolved(resolved) => format!(
             "was given {} texts ({} bytes), {} left out",
             resolved.selected.len(),

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use edgeplane_store::{ReadError, Reader, RunRow};
+use edgeplane_types::fact::UsageReported;
 use edgeplane_types::{Continuity, Event, Fact, ItemId, MessageId, RunLimit, StreamName};
 
 use super::run::message_of;
@@ -93,9 +94,14 @@ impl Meter {
             Fact::SessionOpened { continuity, .. } if *continuity != Continuity::Full => {
                 self.cost.begin_anew()
             }
-            Fact::UsageReported {
-                input_tokens, output_tokens, total_tokens, context_tokens, cost, ..
-            } => {
+            Fact::UsageReported(UsageReported {
+                input_tokens,
+                output_tokens,
+                total_tokens,
+                context_tokens,
+                cost,
+                ..
+            }) => {
                 // With the room that its context has, the total says how much of that is taken.
                 let both =
                     input_tokens.zip(*output_tokens).map(|(read, written)| read.saturating_add(written));
@@ -142,7 +148,9 @@ fn cost_before(reader: &Reader, stream: &StreamName, seq: u64) -> Result<u64, Re
         let rows = usize::try_from(end.saturating_sub(start)).unwrap_or(PAGE);
         for event in reader.events(stream, start, rows)?.iter().rev() {
             match &event.event.fact {
-                Fact::UsageReported { cost: Some(cost), .. } => return Ok(micros(cost).unwrap_or(0)),
+                Fact::UsageReported(UsageReported { cost: Some(cost), .. }) => {
+                    return Ok(micros(cost).unwrap_or(0));
+                }
                 Fact::SessionOpened { continuity, .. } if *continuity != Continuity::Full => return Ok(0),
                 _ => {}
             }

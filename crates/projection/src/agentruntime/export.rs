@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use edgeplane_types::fact::{FileWritten, UsageReported};
 use edgeplane_types::{Fact, ItemId, MessageId, ThreadId, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,7 +124,9 @@ impl Export {
         telling.turns(step, &followed);
         match step.fact() {
             Fact::ItemUpdated { .. } | Fact::ItemReported { .. } => telling.item(step),
-            Fact::UsageReported { .. } | Fact::FileWritten { .. } | Fact::AnswerHeard { .. } => {
+            Fact::UsageReported(UsageReported { .. })
+            | Fact::FileWritten(FileWritten { .. })
+            | Fact::AnswerHeard { .. } => {
                 telling.beside(step);
             }
             Fact::ContextResolved(resolved) => telling.context(step, resolved),

@@ -3,7 +3,7 @@
 use edgeplane_types::{
     Fact, MessageId,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
-    fact::InputFate,
+    fact::{FileWritten, InputFate, UsageReported},
     life::ExitStatus,
 };
 
@@ -292,7 +292,7 @@ impl Telling<'_> {
 
     pub(super) fn beside(&mut self, step: &mut Step<'_>) {
         match step.fact() {
-            Fact::UsageReported {
+            Fact::UsageReported(UsageReported {
                 message_id,
                 input_tokens,
                 output_tokens,
@@ -300,7 +300,7 @@ impl Telling<'_> {
                 context_tokens,
                 cost,
                 ..
-            } => {
+            }) => {
                 if let Some(message) = message_id {
                     let was = self.export.used.filter(|(of, _)| of == message).map(|(_, used)| used);
                     let was = was.unwrap_or_default();
@@ -321,7 +321,7 @@ impl Telling<'_> {
                 let draft = self.of_turn(step, names::COST_RECORDED, *message_id).object("costState", state);
                 draft.say(step, Object::new());
             }
-            Fact::FileWritten { path, digest, bytes, message_id, .. } => {
+            Fact::FileWritten(FileWritten { path, digest, bytes, message_id, .. }) => {
                 let uri = format!("sha256:{digest}");
                 let payload = Object::new().put("path", path).put("ref", &uri).put("sizeBytes", bytes);
                 let draft = self.of_turn(step, names::ARTIFACT_CHANGED, *message_id);

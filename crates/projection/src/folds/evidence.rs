@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use edgeplane_types::fact::FileWritten;
 use edgeplane_types::{Epoch, Fact};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -77,7 +78,7 @@ impl Evidence {
                 let payload = Object::new().maybe("authority", authority.as_ref()).done();
                 step.say("output.kept", ids, payload).with("output", output_digest, *output_bytes);
             }
-            Fact::FileWritten { epoch, path, digest, bytes, .. } => {
+            Fact::FileWritten(FileWritten { epoch, path, digest, bytes, .. }) => {
                 let ids = Ids { epoch: Some(*epoch), ..ids };
                 let payload =
                     Object::new().put("path", path).put("digest", digest).put("bytes", bytes).done();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use edgeplane_types::Fact;
+use edgeplane_types::fact::RequestRefused;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -73,7 +74,16 @@ impl Governance {
 
     fn refusal(&mut self, step: &mut Step<'_>) {
         match step.fact() {
-            Fact::RequestRefused { action, agent_id, principal, channel, layer, rule, reason, count } => {
+            Fact::RequestRefused(RequestRefused {
+                action,
+                agent_id,
+                principal,
+                channel,
+                layer,
+                rule,
+                reason,
+                count,
+            }) => {
                 self.refused(rule.as_str(), *count);
                 let payload = Object::new()
                     .put("decision", "deny")

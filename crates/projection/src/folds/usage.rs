@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use edgeplane_types::fact::UsageReported;
 use edgeplane_types::{Fact, MessageId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -113,7 +114,7 @@ impl Fold for Usage {
                     self.former_costs.push_back(cost);
                 }
             }
-            Fact::UsageReported {
+            Fact::UsageReported(UsageReported {
                 epoch,
                 message_id,
                 input_tokens,
@@ -121,7 +122,7 @@ impl Fold for Usage {
                 total_tokens,
                 context_tokens,
                 cost,
-            } => {
+            }) => {
                 self.reports += 1;
                 let of_turn = self.report(*message_id, [*input_tokens, *output_tokens, *total_tokens]);
                 self.context_tokens = context_tokens.or(self.context_tokens);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_types::{
     Epoch, Fact, Rung, StreamName, TurnId,
-    fact::{ThreadArchived, ThreadRolledBack, ThreadUpdated},
+    fact::{RequestRefused, ThreadArchived, ThreadRolledBack, ThreadUpdated, UsageReported},
 };
 use serde_json::Value;
 
@@ -143,8 +143,9 @@ fn tokens_are_summed_by_the_newest_word_of_each_turn() {
     let of = agents(&world)[0];
     let (mut newest, mut again) = (std::collections::BTreeMap::new(), 0);
     for stored in &world.record {
-        if let Fact::UsageReported { message_id: Some(message), input_tokens: Some(input), .. } =
-            &stored.event.fact
+        if let Fact::UsageReported(UsageReported {
+            message_id: Some(message), input_tokens: Some(input), ..
+        }) = &stored.event.fact
             && stored.event.stream == StreamName::Agent(of.0)
         {
             again += u64::from(newest.insert(*message, *input).is_some());
@@ -179,7 +180,7 @@ fn governance_counts_refusals() {
     let world = world(29, 2, 3_000, false);
     let mut refused = 0;
     for stored in &world.record {
-        if let Fact::RequestRefused { count, .. } = &stored.event.fact {
+        if let Fact::RequestRefused(RequestRefused { count, .. }) = &stored.event.fact {
             refused += count;
         }
     }

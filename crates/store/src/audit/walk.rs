@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use edgeplane_proof::{Canonicalizer, Digest, Link, Verifier};
-use edgeplane_types::{Event, Fact, StreamName, fact::CallEnd};
+use edgeplane_types::{
+    Event, Fact, StreamName,
+    fact::{CallEnd, MemoryPut},
+};
 use rusqlite::{Connection, Result, Row};
 
 use super::{AuditProgress, AuditReport, Problem};
@@ -172,7 +175,7 @@ impl<'a> Walk<'a> {
             | Fact::ItemUpdated { body_digest, body_bytes: 1.., .. } => Some(body_digest),
             Fact::SessionOpened { details_digest, details_bytes: 1.., .. } => Some(details_digest),
             Fact::AgentRemovalPlanned { body_digest, body_bytes: 1.., .. } => Some(body_digest),
-            Fact::MemoryPut { value_digest, value_bytes: 1.., .. } => Some(value_digest),
+            Fact::MemoryPut(MemoryPut { value_digest, value_bytes: 1.., .. }) => Some(value_digest),
             Fact::ScheduleDeclared { spec_digest, spec_bytes: 1.., .. } => Some(spec_digest),
             Fact::ResourcePut(put) => Some(&put.value_digest),
             Fact::AutomationFired(fired) => fired.cause.body_digest(),

@@ -1,5 +1,6 @@
 //! The keys of each agent's memory: the newest version, all versions, and what they amount to.
 
+use edgeplane_types::fact::MemoryPut;
 use edgeplane_types::{Fact, Timestamp};
 use rusqlite::{OptionalExtension, params};
 
@@ -49,7 +50,7 @@ struct Change<'a> {
 
 fn fold(step: &Step<'_>) -> Result<(), FoldError> {
     match &step.event.fact {
-        Fact::MemoryPut { key, version, value_digest, value_bytes, expires_at } => {
+        Fact::MemoryPut(MemoryPut { key, version, value_digest, value_bytes, expires_at }) => {
             let digest = Some(value_digest.as_str());
             let (version, value_bytes, expires_at) = (*version, *value_bytes, *expires_at);
             change(step, &Change { key, version, digest, value_bytes, expires_at })

@@ -1,5 +1,6 @@
 //! Policy: where the record says which rules are in force, which could not be read, and what was refused.
 
+use edgeplane_types::fact::RequestRefused;
 use edgeplane_types::{AgentId, Fact};
 use rusqlite::params;
 
@@ -31,7 +32,7 @@ fn fold(step: &Step<'_>) -> Result<(), FoldError> {
             newest(step, "loaded")
         }
         Fact::PolicyRejected { .. } => newest(step, "rejected"),
-        Fact::RequestRefused { agent_id, count, .. } => {
+        Fact::RequestRefused(RequestRefused { agent_id, count, .. }) => {
             step.run(
                 "INSERT INTO refusal (pos, agent, count) VALUES (?1, ?2, ?3)",
                 params![int(step.pos), agent_id.as_ref().map(AgentId::as_bytes), int(*count)],

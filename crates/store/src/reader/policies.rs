@@ -1,5 +1,6 @@
 //! The rules in force, and what they refused.
 
+use edgeplane_types::fact::RequestRefused;
 use edgeplane_types::{AgentId, Event, Fact};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -13,7 +14,16 @@ fn refusal(row: &Row<'_>) -> rusqlite::Result<RefusalRow> {
     let event: Event = json(row, 1)?;
     let (pos, at) = (uint(row, 0)?, event.ts);
     match event.fact {
-        Fact::RequestRefused { action, agent_id, principal, channel, layer, rule, reason, count } => {
+        Fact::RequestRefused(RequestRefused {
+            action,
+            agent_id,
+            principal,
+            channel,
+            layer,
+            rule,
+            reason,
+            count,
+        }) => {
             let agent = agent_id;
             Ok(RefusalRow { pos, at, action, agent, principal, channel, layer, rule, reason, count })
         }

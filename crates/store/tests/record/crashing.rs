@@ -9,6 +9,7 @@ use std::{
 };
 
 use edgeplane_store::{Batch, Body, Reader, Store};
+use edgeplane_types::fact::MemoryPut;
 use edgeplane_types::{Epoch, EventId, Fact, StreamName};
 
 use crate::support::{Maker, OPTIONS, agent, assert_sound, node, note, open};
@@ -39,13 +40,13 @@ fn batch(maker: &Maker, writer: u8, number: u64) -> Batch {
     let stream = StreamName::Agent(agent(writer + 1));
     let text = format!("{writer} {number}").repeat(20);
     let body = Body::new(text.into_bytes());
-    let put = Fact::MemoryPut {
+    let put = Fact::MemoryPut(MemoryPut {
         key: format!("key {}", number % 10),
         version: number + 1,
         value_digest: body.digest().to_string(),
         value_bytes: body.bytes().len() as u64,
         expires_at: None,
-    };
+    });
     let gap = Fact::RecordingGap { epoch: Epoch(1), from_offset: 0, to_offset: 1, reason: "test".to_owned() };
     let events =
         vec![maker.event(stream, put), maker.event(node(), note(&"x".repeat(300))), maker.event(stream, gap)];

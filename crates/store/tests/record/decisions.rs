@@ -5,7 +5,7 @@ use edgeplane_types::{
     ActionId, AgentName, Channel, Epoch, Fact, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp,
     TokenId, TokenKind,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
-    fact::TokenCreated,
+    fact::{RequestRefused, TokenCreated},
     schedule::RunCause,
 };
 
@@ -103,7 +103,7 @@ pub(crate) fn token(number: u8, secret_digest: &str) -> Fact {
 
 /// Refused requests of one kind.
 pub(crate) fn refusal(of: Option<u8>, count: u64) -> Fact {
-    Fact::RequestRefused {
+    Fact::RequestRefused(RequestRefused {
         action: PolicyAction::Send,
         agent_id: of.map(agent),
         principal: label("eve"),
@@ -112,7 +112,7 @@ pub(crate) fn refusal(of: Option<u8>, count: u64) -> Fact {
         rule: label("quiet"),
         reason: "not at night".to_owned(),
         count,
-    }
+    })
 }
 
 pub(crate) fn scheduled(name: &AgentName, spec: &str) -> Fact {

@@ -15,7 +15,7 @@ use edgeplane_testkit::sample;
 use edgeplane_types::{
     AgentId, Authority, Continuity, Desired, Envelope, Epoch, EventId, Evidence, Fact, Generation, MessageId,
     NodeId, Priority, SessionId, StreamName, Tenant, Timestamp,
-    fact::{Actor, Cause, TreeEvidence},
+    fact::{Actor, Cause, MemoryPut, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
 };
@@ -91,7 +91,7 @@ fn body_of(event: &NewEvent) -> Option<Body> {
     match &event.fact {
         Fact::AgentDeclared { .. } => Some(text_body("manifest")),
         Fact::MessageAccepted { envelope } => Some(text_body(&envelope.id.to_string())),
-        Fact::MemoryPut { key, .. } => Some(text_body(key)),
+        Fact::MemoryPut(MemoryPut { key, .. }) => Some(text_body(key)),
         Fact::ScheduleDeclared { .. } => Some(text_body("schedule")),
         _ => None,
     }
@@ -174,13 +174,13 @@ pub(crate) fn injected(number: u8, epoch: u64) -> Fact {
 }
 
 pub(crate) fn put(key: &str, version: u64) -> Fact {
-    Fact::MemoryPut {
+    Fact::MemoryPut(MemoryPut {
         key: key.to_owned(),
         version,
         value_digest: text_body(key).digest().to_string(),
         value_bytes: key.len() as u64,
         expires_at: None,
-    }
+    })
 }
 
 pub(crate) fn note(text: &str) -> Fact {

@@ -1,6 +1,6 @@
 //! Which message or task a fact is about.
 
-use super::Fact;
+use super::{Fact, FileWritten, UsageReported};
 use crate::{MessageId, TaskId};
 
 impl Fact {
@@ -24,8 +24,8 @@ impl Fact {
             Self::TurnCompleted { message_id, .. }
             | Self::ItemUpdated { message_id, .. }
             | Self::ItemReported { message_id, .. }
-            | Self::UsageReported { message_id, .. }
-            | Self::FileWritten { message_id, .. }
+            | Self::UsageReported(UsageReported { message_id, .. })
+            | Self::FileWritten(FileWritten { message_id, .. })
             | Self::CommandStarted { message_id, .. }
             | Self::CommandEnded { message_id, .. } => *message_id,
             Self::ActionOpened { action } => action.causation,

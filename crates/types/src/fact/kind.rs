@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 // Nearly every fact has a type of its own beside this table.
 use super::*;
 use crate::{
-    ActionId, AgentId, AgentName, Authority, Channel, Continuity, Desired, Envelope, Epoch, Evidence,
-    Generation, ItemId, MessageId, NodeName, OverrideId, OverrideKind, PolicyAction, PolicyLayer, ProcessId,
-    SafeLabel, SessionId, Tenant, Timestamp, TokenId, TurnId,
+    ActionId, AgentId, AgentName, Authority, Continuity, Desired, Envelope, Epoch, Evidence, Generation,
+    ItemId, MessageId, NodeName, OverrideId, OverrideKind, ProcessId, SafeLabel, SessionId, Tenant,
+    Timestamp, TokenId, TurnId,
     decision::{Action, ActionOutcome, Verdict},
     identity::ProcessIdentity,
     life::ExitStatus,
@@ -210,18 +210,7 @@ pub enum Fact {
     DeliveryAcknowledged(DeliveryAcknowledged),
     /// A rule, or the lack of one, refused a request; `count` of the same kind within a second.
     #[serde(rename = "request.refused")]
-    RequestRefused {
-        action: PolicyAction,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_id: Option<AgentId>,
-        principal: SafeLabel,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        channel: Option<Channel>,
-        layer: PolicyLayer,
-        rule: SafeLabel,
-        reason: String,
-        count: u64,
-    },
+    RequestRefused(RequestRefused),
     /// Rules are in force.
     #[serde(rename = "policy.loaded")]
     PolicyLoaded { digest: String, rules: u64, files: Vec<String> },
@@ -348,31 +337,10 @@ pub enum Fact {
     },
     /// What a turn or a session has used, as its program says it.
     #[serde(rename = "usage.reported")]
-    UsageReported {
-        epoch: Epoch,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_id: Option<MessageId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        input_tokens: Option<u64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        output_tokens: Option<u64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        total_tokens: Option<u64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        context_tokens: Option<u64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost: Option<String>,
-    },
+    UsageReported(UsageReported),
     /// The node wrote a file in an agent's folder because its program asked for it.
     #[serde(rename = "file.written")]
-    FileWritten {
-        epoch: Epoch,
-        path: String,
-        digest: String,
-        bytes: u64,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_id: Option<MessageId>,
-    },
+    FileWritten(FileWritten),
     /// A command runs inside the agent because its program asked for it. What is run, where, and with which variables by
     /// name stands in the body store.
     #[serde(rename = "command.started")]
@@ -569,14 +537,7 @@ pub enum Fact {
     BindingDetached(BindingDetached),
     /// A key of an agent's memory was written.
     #[serde(rename = "memory.put")]
-    MemoryPut {
-        key: String,
-        version: u64,
-        value_digest: String,
-        value_bytes: u64,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        expires_at: Option<Timestamp>,
-    },
+    MemoryPut(MemoryPut),
     /// A key of an agent's memory was removed.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted { key: String, version: u64 },

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use edgeplane_driver::acp::{self, Reason, RequestId};
 use edgeplane_os::beneath::{self, BeneathError};
+use edgeplane_types::fact::FileWritten;
 use edgeplane_types::{Epoch, Fact};
 use serde_json::json;
 
@@ -76,7 +77,10 @@ impl Actor {
                 self.acp_send(end, 0, &acp::succeeded(id, &json!({})));
                 let origin = self.native_origin(epoch, end);
                 let message_id = self.acp_turn_of_piece();
-                self.acp_note(&origin, Fact::FileWritten { epoch, path, digest, bytes, message_id });
+                self.acp_note(
+                    &origin,
+                    Fact::FileWritten(FileWritten { epoch, path, digest, bytes, message_id }),
+                );
             }
             Err(why) => {
                 let text = format!("cannot write `{path}`: {why}");

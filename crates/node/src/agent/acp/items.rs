@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use edgeplane_driver::acp::{Update, UpdateKind, Usage};
+use edgeplane_types::fact::UsageReported;
 use edgeplane_types::{Epoch, Evidence, Fact, ItemId, MessageId, SafeLabel};
 
 use super::{Actor, label};
@@ -115,7 +116,7 @@ impl Actor {
     pub(super) fn acp_usage(&mut self, origin: &Origin, epoch: Epoch, usage: Usage) {
         let message_id = self.acp_turn_of_piece();
         let Usage { input_tokens, output_tokens, total_tokens, context_tokens, cost } = usage;
-        let fact = Fact::UsageReported {
+        let fact = Fact::UsageReported(UsageReported {
             epoch,
             message_id,
             input_tokens,
@@ -123,7 +124,7 @@ impl Actor {
             total_tokens,
             context_tokens,
             cost,
-        };
+        });
         self.acp_note(origin, fact);
     }
 

@@ -2,7 +2,7 @@
 
 use edgeplane_types::{
     Fact, InvocationCause, InvocationId, InvocationState, PolicyAction, SpanId, Timestamp,
-    fact::InvocationRequested,
+    fact::{InvocationRequested, RequestRefused},
 };
 use edgeplane_wire::api::trace::{Owner, OwnerKind, Segment, Span, SpanStatus};
 
@@ -18,9 +18,9 @@ impl Drawing<'_> {
                     self.call(passage, asked, until);
                 }
                 // An agent does one thing at a time: what it was refused meanwhile belongs to this turn.
-                Fact::RequestRefused { action: PolicyAction::Invoke, rule, reason, .. }
-                    if event.event.ts >= from && until.is_none_or(|until| event.event.ts <= until) =>
-                {
+                Fact::RequestRefused(RequestRefused {
+                    action: PolicyAction::Invoke, rule, reason, ..
+                }) if event.event.ts >= from && until.is_none_or(|until| event.event.ts <= until) => {
                     let mut span = self.refusal(passage, &format!("refused {}", event.pos), event.event.ts);
                     span.name = "call of a connector".to_owned();
                     span.reason = Some(format!("{reason}: rule {rule}"));

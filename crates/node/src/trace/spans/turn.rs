@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use edgeplane_types::fact::UsageReported;
 use edgeplane_types::{
     Epoch, Fact, ItemId, ProcessId, Rung, SafeLabel, SpanId, Timestamp, decision::ActionOutcome,
 };
@@ -213,7 +214,7 @@ fn of_turn(passage: &Passage, span: &mut Span) {
                     attribute(span, "gen_ai.response.finish_reasons", outcome.as_str());
                 }
             }
-            Fact::UsageReported { input_tokens, output_tokens, .. } => {
+            Fact::UsageReported(UsageReported { input_tokens, output_tokens, .. }) => {
                 let said = [
                     ("gen_ai.usage.input_tokens", input_tokens),
                     ("gen_ai.usage.output_tokens", output_tokens),

@@ -4,7 +4,7 @@ use edgeplane_proof::digest;
 use edgeplane_types::{
     Authority, Channel, Continuity, Desired, Fact, Generation, MessageId, PolicyAction, PolicyLayer,
     StreamName, TurnId,
-    fact::{Actor, Cause, ClosingReason, ThreadCompacted, ToldBy, TreeEvidence},
+    fact::{Actor, Cause, ClosingReason, MemoryPut, RequestRefused, ThreadCompacted, ToldBy, TreeEvidence},
     identity::ProcessIdentity,
     life::ExitStatus,
     schedule::{MissReason, RunCause, SkipReason},
@@ -165,7 +165,13 @@ impl World {
             9 => {
                 let (value_digest, value_bytes) = self.body();
                 let key = "notes".to_owned();
-                let fact = Fact::MemoryPut { key, version: 1, value_digest, value_bytes, expires_at: None };
+                let fact = Fact::MemoryPut(MemoryPut {
+                    key,
+                    version: 1,
+                    value_digest,
+                    value_bytes,
+                    expires_at: None,
+                });
                 self.add(which, fact);
             }
             // Of a busy one the whole record is that of its first agents.
@@ -226,7 +232,7 @@ impl World {
             0 => Fact::PolicyLoaded { digest: digest(b"rules").to_string(), rules: 4, files: Vec::new() },
             1 => Fact::PolicyRejected { file: "a.cedar".to_owned(), problem: "no".to_owned() },
             2 => Fact::NodeStopped { reason: "asked".to_owned() },
-            _ => Fact::RequestRefused {
+            _ => Fact::RequestRefused(RequestRefused {
                 action: PolicyAction::Send,
                 agent_id,
                 principal: label("planner"),
@@ -235,7 +241,7 @@ impl World {
                 rule: label(self.chance.pick(&["no-web", "quiet-hours"])),
                 reason: "not allowed".to_owned(),
                 count: 3,
-            },
+            }),
         };
         self.node_seq += 1;
         let (stream, seq) = (StreamName::Node(self.node), self.node_seq);

@@ -1,6 +1,7 @@
 //! What may happen within a turn: words, uses of tools, questions, commands, what it used, files.
 
 use edgeplane_proof::digest;
+use edgeplane_types::fact::{FileWritten, UsageReported};
 use edgeplane_types::{
     ActionId, Authority, Fact, ItemId, MessageId, ProcessId,
     decision::{Action, ActionKind, ActionOutcome, Choice, Verdict},
@@ -150,7 +151,7 @@ impl World {
 
     pub(super) fn usage(&mut self, which: usize, message: MessageId) {
         let number = self.chance.next() % 10_000;
-        let fact = Fact::UsageReported {
+        let fact = Fact::UsageReported(UsageReported {
             epoch: self.lives[which].epoch,
             message_id: self.chance.one_in(2).then_some(message),
             input_tokens: Some(number),
@@ -158,19 +159,19 @@ impl World {
             total_tokens: None,
             context_tokens: Some(number * 2),
             cost: self.chance.one_in(2).then(|| format!("0.{number} USD")),
-        };
+        });
         self.add(which, fact);
     }
 
     pub(super) fn file(&mut self, which: usize, message: MessageId) {
         let (digest, bytes) = self.body();
-        let fact = Fact::FileWritten {
+        let fact = Fact::FileWritten(FileWritten {
             epoch: self.lives[which].epoch,
             path: "src/a \"b\".rs".to_owned(),
             digest,
             bytes,
             message_id: Some(message),
-        };
+        });
         self.add(which, fact);
     }
 }

@@ -1,5 +1,6 @@
 //! To which trace what happens belongs.
 
+use edgeplane_types::fact::UsageReported;
 use edgeplane_types::{Fact, SpanId, TraceContext, TraceId, Traceparent};
 
 use super::label;
@@ -9,8 +10,10 @@ const TRACES: u8 = 4;
 
 /// As the node has it: what happens to a message says its trace, and pieces of its turn do not.
 pub(super) fn trace_of(fact: &Fact) -> Option<TraceContext> {
-    let is_piece =
-        matches!(fact, Fact::ItemUpdated { .. } | Fact::ItemReported { .. } | Fact::UsageReported { .. });
+    let is_piece = matches!(
+        fact,
+        Fact::ItemUpdated { .. } | Fact::ItemReported { .. } | Fact::UsageReported(UsageReported { .. })
+    );
     let message = fact.message_id().filter(|_| !is_piece)?;
     let bytes = message.as_bytes();
     let request = SpanId::derived(bytes, "request");

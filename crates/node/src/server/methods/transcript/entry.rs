@@ -2,6 +2,7 @@
 
 use edgeplane_driver::render::{self, Attempt, Bounds};
 use edgeplane_store::{ReadError, Reader, StoredBody};
+use edgeplane_types::fact::{FileWritten, UsageReported};
 use edgeplane_types::{
     ActionId, Continuity, Epoch, Event, Fact, MessageId, Part, SafeLabel, Timestamp, decision::Verdict,
     life::ExitStatus,
@@ -74,14 +75,14 @@ pub(super) fn of(reader: &Reader, event: &Event) -> Result<Option<TranscriptEntr
             };
             piece(reader, body_digest, entry)?
         }
-        Fact::UsageReported { epoch, message_id, .. } => {
+        Fact::UsageReported(UsageReported { epoch, message_id, .. }) => {
             let mut data = payload(&event.fact);
             for known in ["epoch", "message_id"] {
                 data.as_object_mut().and_then(|fields| fields.remove(known));
             }
             TranscriptEntry { message_id: *message_id, data: Some(data), ..told(epoch, Spoken::Usage) }
         }
-        Fact::FileWritten { epoch, path, digest, bytes, message_id } => {
+        Fact::FileWritten(FileWritten { epoch, path, digest, bytes, message_id }) => {
             let data = Some(json!({ "path": path, "bytes": bytes, "digest": digest }));
             TranscriptEntry { data, message_id: *message_id, ..told(epoch, Spoken::File) }
         }
