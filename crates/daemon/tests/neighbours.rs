@@ -181,7 +181,8 @@ impl Stage {
                 input: json!({ "text": "hello" }).as_object().unwrap().clone(),
                 timeout: Duration::from_secs(30),
             };
-            let said = connector.call(call, &digest, &CancellationToken::new(), Listening::default()).await.unwrap();
+            let said =
+                connector.call(call, &digest, &CancellationToken::new(), Listening::default()).await.unwrap();
             connector.stop().await;
             (inventory, said)
         });

@@ -7,6 +7,7 @@
 mod builtin;
 mod door;
 mod hooks;
+mod input;
 mod kept;
 mod listening;
 mod live;
@@ -27,7 +28,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{record::chain, shared::Shared};
 
-pub(crate) use door::{ASKS, Wanted, action_of, cancel, input_of, invoke, output_of};
+pub(crate) use door::{ASKS, Wanted, action_of, cancel, invoke};
+pub(crate) use input::{input_of, output_of};
 pub(crate) use offered::{Found, Listed, Of, find, listed, view};
 pub(crate) use permission::{By, evaluate, locked_out};
 pub(crate) use registered::{complete, exact_input, register, withdraw};

@@ -11,16 +11,14 @@ use edgeplane_types::{
     decision::{ActionKind, ActionOutcome},
     fact::{Actor, InvocationBegun, InvocationEnded, InvocationRequested},
 };
-use edgeplane_wire::{
-    api::{action::OpenParams, capability::INPUT_BYTES_MAX},
-    rpc::RpcError,
-};
-use serde_json::{Map, Value, json};
+use edgeplane_wire::{api::action::OpenParams, rpc::RpcError};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     By, Found, builtin,
     hooks::{self, Place},
+    input::{Input, body_of, checked, unwritable},
     kept, listening, live, permission, registered, workflow,
 };
 use crate::{
@@ -28,7 +26,6 @@ use crate::{
     agent::{ActionRequest, AgentHandle, Command, Teller},
     caller::Caller,
     record::{Draft, Origin, refused},
-    resources::secrets,
     shared::Shared,
 };
 
@@ -45,13 +42,6 @@ pub(crate) struct Wanted {
     pub(crate) digest: Option<String>,
     pub(crate) input: Value,
     pub(crate) timeout_ms: Option<u64>,
-}
-
-/// What a call is given: exactly, and as the record shows it.
-pub(super) struct Input {
-    pub(super) exact: Vec<u8>,
-    pub(super) shown: Value,
-    pub(super) has_secrets: bool,
 }
 
 pub(super) fn stream_of(shared: &Shared, agent: Option<AgentId>) -> StreamName {
@@ -180,28 +170,6 @@ async fn stopped(
     place.shared.record.add(&mut draft, place.stream, place.origin, Fact::InvocationEnded(ended));
     place.shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     Ok(place.id)
-}
-
-fn unwritable(error: &serde_json::Error) -> RpcError {
-    RpcError::new(ErrorName::InvalidParams, format!("`input` cannot be kept: {error}"))
-}
-
-/// What is given must be an object with what is required. All else the server checks, whose schema it is.
-pub(super) fn checked(input: &Value, schema: &Map<String, Value>) -> Result<Input, RpcError> {
-    let invalid = |what: String| RpcError::new(ErrorName::InvalidParams, what);
-    let Some(entries) = input.as_object() else { return Err(invalid("`input` is no object".to_owned())) };
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    if let Some(missing) = required.filter_map(Value::as_str).find(|key| !entries.contains_key(*key)) {
-        return Err(invalid(format!("`input` lacks `{}`", missing.chars().take(80).collect::<String>()))
-            .hint("`edgeplane capability get` shows what it takes"));
-    }
-    let exact = serde_json::to_vec(input).map_err(|error| unwritable(&error))?;
-    if exact.len() > INPUT_BYTES_MAX {
-        let what = format!("`input` has {} bytes, more than {INPUT_BYTES_MAX}", exact.len());
-        return Err(RpcError::new(ErrorName::TooLarge, what).hint("hand over a file by its path"));
-    }
-    let (shown, masked) = secrets::masked(input.clone());
-    Ok(Input { exact, shown, has_secrets: !masked.is_empty() })
 }
 
 /// The message that an agent is busy with.
@@ -590,26 +558,4 @@ pub(crate) async fn cancel(
         agent.ask(|reply| Command::Action(request, reply)).await??;
     }
     Ok(())
-}
-
-pub(super) fn body_of(shared: &Shared, digest: &str) -> Result<Option<Vec<u8>>, RpcError> {
-    let Ok(digest) = digest.parse() else { return Ok(None) };
-    Ok(match shared.record.look_up(|reader| reader.body(&digest))? {
-        Some(StoredBody::Bytes(bytes)) => Some(bytes),
-        Some(StoredBody::Erased { .. }) | None => None,
-    })
-}
-
-/// What a call was given, as the record shows it.
-pub(crate) fn input_of(shared: &Shared, row: &InvocationRow) -> Result<Option<Value>, RpcError> {
-    let bytes = body_of(shared, &row.asked.shown_digest)?;
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
-}
-
-/// What a call's server answered.
-pub(crate) fn output_of(shared: &Shared, row: &InvocationRow) -> Result<Option<Value>, RpcError> {
-    let digest = row.ended.as_ref().and_then(|(ended, _)| ended.output_digest.clone());
-    let Some(digest) = digest else { return Ok(None) };
-    let bytes = body_of(shared, &digest)?;
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     By, Found,
-    door::{Input, checked},
+    input::{Input, checked},
     live::{self, Declared},
 };
 use crate::{

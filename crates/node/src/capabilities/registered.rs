@@ -29,7 +29,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    door::{body_of, end, ending, stream_of},
+    door::{end, ending, stream_of},
+    input::body_of,
     offered::{Backing, Found, Offer, Unfound, id_from, no_capability},
 };
 use crate::{

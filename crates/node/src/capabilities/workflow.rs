@@ -23,7 +23,8 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    door::{body_of, end_as, ending, stream_of},
+    door::{end_as, ending, stream_of},
+    input::body_of,
     offered::{Backing, Found, Offer, Unfound, id_from, no_capability},
 };
 use crate::{
