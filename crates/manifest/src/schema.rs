@@ -119,7 +119,7 @@ mod tests {
                                     || field.get("const").is_some()
                                     || [
                                         "service", "artifact", "file", "env", "exec", "stdio", "http",
-                                        "oauth",
+                                        "oauth", "event", "schedule", "webhook", "method", "task",
                                     ]
                                     .contains(&name.as_str());
                                 assert!(described, "{path}/{name} has no description");

@@ -163,6 +163,7 @@ fn what_goes_on_behind_its_answer_wants_a_stream() {
         ("stream/subscribe", json!({})),
         ("runtime/agent.attach", json!({ "agent": "listener" })),
         ("runtime/agent.ask", question),
+        ("capability/invoke", json!({ "capability": "tools/any", "input": {}, "mode": "streaming" })),
     ] {
         let rpc = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         for (path, body) in [("/v1/rpc".to_owned(), rpc), (format!("/v1/{method}"), params)] {

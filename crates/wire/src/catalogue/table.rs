@@ -535,7 +535,7 @@ with_automations! {
         Read, Anyone, Read, Safe, [InvalidParams], "0.6";
     /// Calls a capability: leave first, then the intent, then the act, then what came of it.
     "capability/invoke" CapabilityInvoke(api::capability::InvokeParams) -> api::capability::InvocationView,
-        Write, Anyone, Supervise, Again, [NotFound, InvalidParams, PolicyBlocked, VersionConflict, TooLarge, Unavailable, StorageFull], "0.6";
+        Write, Anyone, Supervise, Again, [NotFound, InvalidParams, PolicyBlocked, VersionConflict, TooLarge, Unavailable, StorageFull, Unsupported], "0.6";
     /// Shows a call and what came of it.
     "capability/invocation.get" InvocationGet(api::capability::InvocationParams) -> api::capability::InvocationView,
         Read, Anyone, Read, Safe, [NotFound], "0.6";
