@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// Pages enough for the tables and some events.
-const PAGES: u32 = 160;
+const PAGES: u32 = 192;
 
 fn small(dir: &Path) -> Store {
     let options = Options { database_pages_max: Some(PAGES), ..OPTIONS };

@@ -22,6 +22,8 @@ pub(crate) struct TaskLife {
     plan: TaskPlan,
     attempts: u32,
     run: Option<RunId>,
+    /// The edge that was drawn last from it.
+    edge: Option<TaskLinked>,
 }
 
 impl World {
@@ -86,7 +88,8 @@ impl World {
             Some(agent_id) => Actor::Agent { agent_id, name: label("writer") },
             None => Actor::Operator { name: label("root"), user_id: None },
         };
-        let life = TaskLife { id, root, seq: 0, state, plan: plan.clone(), attempts: 0, run: None };
+        let life =
+            TaskLife { id, root, seq: 0, state, plan: plan.clone(), attempts: 0, run: None, edge: None };
         self.tasks.push(life);
         let created = TaskCreated {
             task_id: id,
@@ -118,9 +121,18 @@ impl World {
         let kind = self.chance.pick(EdgeKind::ALL);
         let to = kind.joins_tasks().then_some(self.tasks[other].id);
         let uri = to.is_none().then(|| format!("file:///{other}"));
+        let drawn = TaskLinked { task_id, kind, to, uri, reason: None };
+        // An edge that is there is taken away, where there is one.
         let fact = match self.chance.one_in(3) {
-            true => Fact::TaskUnlinked(TaskUnlinked { task_id, kind, to, uri }),
-            false => Fact::TaskLinked(TaskLinked { task_id, kind, to, uri, reason: None }),
+            true => {
+                let TaskLinked { task_id, kind, to, uri, .. } =
+                    self.tasks[which].edge.take().unwrap_or(drawn);
+                Fact::TaskUnlinked(TaskUnlinked { task_id, kind, to, uri })
+            }
+            false => {
+                self.tasks[which].edge = Some(drawn.clone());
+                Fact::TaskLinked(drawn)
+            }
         };
         let actor = self.node();
         self.add_of_task(which, actor, fact);
