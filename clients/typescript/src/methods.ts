@@ -2329,7 +2329,7 @@ export class Capability extends Group {
    *
    * `capability/invoke`: writes; a token needs: `supervise`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, policy_blocked, version_conflict, too_large, unavailable, storage_full.
+   * not_found, invalid_params, policy_blocked, version_conflict, too_large, unavailable, storage_full, unsupported.
    */
   invoke(params: t.InvokeParams, options?: Options): Promise<t.InvocationView> {
     return this.call("capability/invoke", params, "again", options);

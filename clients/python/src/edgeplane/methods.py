@@ -4586,7 +4586,7 @@ class Capability(Group):
 
         `capability/invoke`: writes; a token needs: `supervise`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, policy_blocked, version_conflict, too_large, unavailable, storage_full.
+        not_found, invalid_params, policy_blocked, version_conflict, too_large, unavailable, storage_full, unsupported.
 
         :param capability: Its id or its name.
         :param digest: The digest of what was looked at; it is not called if it is another one by now.
