@@ -26,6 +26,7 @@ use crate::{
     agent::{ActionRequest, AgentHandle, Command, Teller},
     caller::Caller,
     record::{Draft, Origin, refused},
+    server::Prepared,
     shared::Shared,
 };
 
@@ -118,6 +119,19 @@ pub(crate) async fn invoke(
             (stream, &origin),
         )?;
     }
+    commence(shared, by, (requested, input, prepared), (draft, is_asked), (stream, origin)).await?;
+    Ok(id)
+}
+
+/// Makes a call durable, and has it made or asked about.
+async fn commence(
+    shared: &Arc<Shared>,
+    by: &By<'_>,
+    (requested, input, prepared): (InvocationRequested, Input, Option<Prepared>),
+    (draft, is_asked): (Draft, bool),
+    (stream, origin): (StreamName, Origin),
+) -> Result<(), RpcError> {
+    let id = requested.invocation_id;
     // Before it is in the record: whoever finds it there and not here takes it for left behind.
     let stop = shared.capabilities.enter(id);
     if let Err(error) = shared.record.commit(draft).await {
@@ -131,7 +145,7 @@ pub(crate) async fn invoke(
         }
         (None, None) => act(shared, (requested, input.exact), (stream, origin), stop),
     }
-    Ok(id)
+    Ok(())
 }
 
 /// Refuses a call of what is not what its caller looked at.
@@ -485,9 +499,8 @@ async fn begin(
         let why = format!("it cannot be made any more: {}", error.message);
         return end(shared, stream, id, ending(id, InvocationState::Failed, why)).await;
     }
-    let error = match shared.record.commit(draft).await {
-        Ok(_) => return act(shared, (row.asked, input), (stream, origin), stop),
-        Err(error) => error,
+    let Err(error) = shared.record.commit(draft).await else {
+        return act(shared, (row.asked, input), (stream, origin), stop);
     };
     shared.capabilities.leave(id);
     // What does not fit was begun already, or is not offered any more; the latter nobody can make.

@@ -28,7 +28,7 @@ impl World {
             self.lives[which].calls[at].1 = true;
             self.add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id: None }));
             // Without a throw of its own, so that all else happens as it would without it.
-            if at % 2 == 0 {
+            if at.is_multiple_of(2) {
                 let progressed = InvocationProgressed {
                     invocation_id,
                     done: "1.5".to_owned(),
