@@ -150,8 +150,11 @@ impl Freezer {
 
     fn set(&self, state: &str) {
         let path = self.0.join("freezer.state");
-        fs::write(&path, state).unwrap();
-        eventually(state, || fs::read_to_string(&path).unwrap().trim_end() == state);
+        // Asked again each time: a process that was being born slips through, and the kernel then stays at `FREEZING`.
+        eventually(state, || {
+            fs::write(&path, state).unwrap();
+            fs::read_to_string(&path).unwrap().trim_end() == state
+        });
     }
 }
 

@@ -187,13 +187,16 @@ fn write(conn: &mut Conn, (id, input): (u8, u8), bytes: &[u8], closes: bool) -> 
 fn command_is_written_to_once_per_id_until_its_input_is_closed() {
     let dir = epoch_dir();
     let mut shim = Shim::launch(spec(dir.path(), "read x; exit 5"));
-    let reader =
-        CommandSpec { has_input: true, ..command("while read line; do echo \"got $line\"; done; echo over") };
-    run(&mut shim.control, 1, &reader);
+    let go = dir.path().join("go");
+    // It ends only when it may: of one that has ended, the shim knows no input that is closed.
+    let script = "while read line; do echo \"got $line\"; done; until test -e GO; do sleep 0.01; done; echo over";
+    let script = script.replace("GO", &go.display().to_string());
+    run(&mut shim.control, 1, &CommandSpec { has_input: true, ..command(&script) });
     assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Written);
     assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Duplicate);
     assert_eq!(write(&mut shim.control, (1, 2), b"two\n", true), InputOutcome::Written);
     assert_eq!(write(&mut shim.control, (1, 3), b"three\n", false), InputOutcome::Closed);
+    File::create(&go).unwrap();
     assert_eq!(told(&mut shim.control, 1), (0, String::new()));
     assert_eq!(seen(&shim, 1).1, "got one\ngot two\nover\n");
     assert_eq!(write(&mut shim.control, (1, 4), b"x", false), InputOutcome::Unknown, "it has ended");
