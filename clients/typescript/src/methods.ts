@@ -2492,6 +2492,73 @@ export class Evidence extends Group {
   }
 }
 
+/** `benchmark/trial.*` */
+export class BenchmarkTrial extends Group {
+  /**
+   * Gives an agent a task to measure it: one run, under a dataset and a configuration.
+   *
+   * `benchmark/trial.start`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * policy_blocked, not_found, invalid_params, invalid_state, idempotency_mismatch, storage_full.
+   */
+  start(params: t.TrialStartParams, options?: Options): Promise<t.TrialView> {
+    return this.call("benchmark/trial.start", params, "again", options);
+  }
+
+  /**
+   * Writes a trial out: what was measured, what was said and done, what it is worth, and a signed pack.
+   *
+   * `benchmark/trial.export`: writes; a token needs: `supervise`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, too_large, storage_full.
+   */
+  export(params: t.TrialExportParams, options?: Options): Promise<t.TrialExportResult> {
+    return this.call("benchmark/trial.export", params, "again", options);
+  }
+}
+
+/** `benchmark/reward.*` */
+export class BenchmarkReward extends Group {
+  /**
+   * Records what a verifier says that a trial is worth, as it is said.
+   *
+   * `benchmark/reward.record`: writes; a token needs: `signal`;
+   * a repetition without a key leaves what the first made true. Errors of its own:
+   * not_found, invalid_params, permission_denied, conflict, quota_exhausted, storage_full.
+   */
+  record(params: t.RewardRecordParams, options?: Options): Promise<t.RewardView> {
+    return this.call("benchmark/reward.record", params, "same", options);
+  }
+}
+
+/** `benchmark/run.*` */
+export class BenchmarkRun extends Group {
+  /**
+   * Compares trials that differ in one thing, and records what came of it.
+   *
+   * `benchmark/run.compare`: writes; a token needs: `signal`;
+   * a repetition without a key acts again. Errors of its own:
+   * not_found, invalid_params, permission_denied, conflict, storage_full.
+   */
+  compare(params: t.RunCompareParams, options?: Options): Promise<t.ComparisonView> {
+    return this.call("benchmark/run.compare", params, "again", options);
+  }
+}
+
+/** `benchmark/*` */
+export class Benchmark extends Group {
+  readonly trial: BenchmarkTrial;
+  readonly reward: BenchmarkReward;
+  readonly run: BenchmarkRun;
+
+  constructor(caller: Caller) {
+    super(caller);
+    this.trial = new BenchmarkTrial(caller);
+    this.reward = new BenchmarkReward(caller);
+    this.run = new BenchmarkRun(caller);
+  }
+}
+
 /** `workspace/artifact.*` */
 export class WorkspaceArtifact extends Group {
   /**
@@ -2920,6 +2987,7 @@ export class Catalogue {
   readonly capability: Capability;
   readonly observe: Observe;
   readonly evidence: Evidence;
+  readonly benchmark: Benchmark;
   readonly workspace: Workspace;
   readonly sync: Sync;
 
@@ -2936,6 +3004,7 @@ export class Catalogue {
     this.capability = new Capability(caller);
     this.observe = new Observe(caller);
     this.evidence = new Evidence(caller);
+    this.benchmark = new Benchmark(caller);
     this.workspace = new Workspace(caller);
     this.sync = new Sync(caller);
   }

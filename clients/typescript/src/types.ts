@@ -964,7 +964,9 @@ export type BackingKind =
   /** A method of the node itself. */
   | "builtin"
   /** Tasks, as a resource says them. */
-  | "workflow";
+  | "workflow"
+  /** A task or a method, as a resource says it. */
+  | "automation";
 
 /** Waits until what was written has arrived. */
 export interface BarrierAwaitParams {
@@ -1234,6 +1236,8 @@ export interface CapabilitiesResult {
   connectors: Array<ConnectorStanding>;
   /** What to give as `cursor` for those after; nothing if there are none. */
   next_cursor?: string | null;
+  /** Changes whenever the list does, all of it, as whoever asks sees it. Only in what has no `cursor`. */
+  digest?: string | null;
 }
 
 /** What is behind a capability. */
@@ -1273,7 +1277,9 @@ export type CapabilityKind =
   /** Something that is done by the node or an agent. */
   | "operation"
   /** Tasks that are joined, begun and ended together. */
-  | "workflow";
+  | "workflow"
+  /** Something that is done when something happens, and can be had done by hand. */
+  | "automation";
 
 /** Names a capability. */
 export interface CapabilityParams {
@@ -1305,7 +1311,7 @@ export interface CapabilityView {
   title?: string | null;
   /** What it is for, as its server says. */
   description?: string | null;
-  /** What a call is given, as a JSON Schema; left out in lists. */
+  /** What a call is given, as a JSON Schema; in lists only if they are asked for. */
   input_schema?: Json;
   /** What a call gives, as a JSON Schema, if its server says. */
   output_schema?: Json;
@@ -1670,6 +1676,28 @@ export interface CompactionView {
   at: Timestamp;
 }
 
+/** A comparison. */
+export interface ComparisonView {
+  /** How it was. */
+  baseline: SideView;
+  /** How it is. */
+  candidate: SideView;
+  /** The reward from which on a trial counts as a success. */
+  successAt: number;
+  /** The manifests that both sides have. */
+  manifestHashes: Array<string>;
+  /** By how much the candidate has more. */
+  aggregateDeltas: DeltasView;
+  /** The share of trials of which all is there. */
+  evidenceCompleteness: CompletenessView;
+  /** What worked before and must not fail, and failed. */
+  p0Regressions: RegressionsView;
+  /** Whether the candidate may take the baseline's place. */
+  promotion: PromotionView;
+  /** The one thing that is other. */
+  changedVariable?: string | null;
+}
+
 /** Answers a call. Exactly one of `output` and `error` is given. */
 export interface CompleteInvocationParams {
   /** Which. */
@@ -1678,6 +1706,14 @@ export interface CompleteInvocationParams {
   output?: Json;
   /** Why it went wrong: at most 4 KiB. */
   error?: string | null;
+}
+
+/** The share of trials of which all is there. */
+export interface CompletenessView {
+  /** Of the baseline. */
+  baseline: number;
+  /** Of the candidate. */
+  candidate: number;
 }
 
 /** Something that a restore left as it is. */
@@ -2099,6 +2135,24 @@ export interface DeliveryView {
   acknowledged_by?: SafeLabel | null;
   /** When it was acknowledged. */
   acknowledged_at?: Timestamp | null;
+}
+
+/** By how much the candidate has more. What is not known of either side is `null`. */
+export interface DeltasView {
+  /** The share of trials that took too long. */
+  timeoutRate: number;
+  /** The share of trials of which all is there. */
+  evidenceCompleteness: number;
+  /** The mean reward. */
+  meanReward?: number | null;
+  /** The share of successes. */
+  successRate?: number | null;
+  /** The time that half of the trials took at most, in milliseconds. */
+  latencyP50Ms?: number | null;
+  /** The time that 95 % of the trials took at most, in milliseconds. */
+  latencyP95Ms?: number | null;
+  /** Tokens of a trial, where they are known of each. */
+  tokensPerTrial?: number | null;
 }
 
 /** Asks which methods there are. */
@@ -3787,6 +3841,8 @@ export interface ListCapabilitiesParams {
   limit?: number | null;
   /** Where a former list ended. */
   cursor?: string | null;
+  /** Whether their schemas are shown, too. Such a list ends at 2 MiB, wherever that is; `next_cursor` goes on. */
+  schemas?: boolean;
 }
 
 /** Which hosts to list. */
@@ -4569,7 +4625,7 @@ export interface PackScope4 {
   message_id: MessageId;
 }
 
-/** Every agent, retired ones included, and the node itself; always `true`. */
+/** Every history on the node: its own, those of agents (retired ones, too), workspaces and tasks; always `true`. */
 export interface PackScope5 {
   node: boolean;
 }
@@ -4915,6 +4971,14 @@ export interface ProjectionsResult {
   items: Array<ProjectionKind>;
 }
 
+/** Whether the candidate may take the baseline's place. */
+export interface PromotionView {
+  /** Whether it may. */
+  eligible: boolean;
+  /** What speaks against it. */
+  reasons: Array<string>;
+}
+
 /** By what the node knows who speaks. */
 export type Proof =
   /** The peer's uid, and nothing naming an agent. */
@@ -5161,6 +5225,16 @@ export interface RegistrationView {
   seq: number;
   /** Whether it was offered so before. */
   unchanged?: boolean;
+}
+
+/** What worked before and must not fail, and failed with the candidate. */
+export interface RegressionsView {
+  /** How many. */
+  count: number;
+  /** Which, each once. */
+  names: Array<SafeLabel>;
+  /** Trials of the candidate of which nobody said whether there are any. */
+  unknown: number;
 }
 
 /** Something that is uncertain or stuck. */
@@ -5432,6 +5506,52 @@ export interface RevokeParams {
   reason?: string;
 }
 
+/** Records what somebody says that a trial is worth. */
+export interface RewardRecordParams {
+  /** Which trial. */
+  trial_id: TrialId;
+  /** A number from -1,000,000,000 to 1,000,000,000. */
+  reward: number;
+  /** What was looked at: at most 32, each 1 to 128 bytes. */
+  criteria?: Array<string>;
+  /** Where more is said. */
+  details_ref?: string | null;
+  /** What kind of failure it was. */
+  failure_category?: SafeLabel | null;
+  /** Who says so. It must be the trial's, if that is fixed. */
+  verifier?: TrialVerifier | null;
+  /** What worked before and must not fail, and failed: at most 100. An empty list says that nothing did, none at all that nobody looked. */
+  p0_regressions?: Array<SafeLabel> | null;
+  /** The number of the reward that counts so far, if this one is to count instead. Both stay in the record. */
+  supersedes?: number | null;
+}
+
+/** A reward, as it was said. */
+export interface RewardView {
+  /** Which trial. */
+  trial_id: TrialId;
+  /** The how manieth of the trial it is, from 1. The last one counts. */
+  number: number;
+  /** The number. */
+  reward: number;
+  /** Whether it was said before the trial had ended. Such a reward is kept, and no comparison rests on it. */
+  is_early: boolean;
+  /** Who recorded it. */
+  by: SafeLabel;
+  /** When. */
+  at: Timestamp;
+  /** What was looked at. */
+  criteria?: Array<string>;
+  /** Where more is said. */
+  details_ref?: string | null;
+  /** What kind of failure it was. */
+  failure_category?: SafeLabel | null;
+  /** Who says so. */
+  verifier?: TrialVerifier | null;
+  /** What worked before and must not fail, and failed; nothing if nobody looked. */
+  p0_regressions?: Array<SafeLabel> | null;
+}
+
 /** A model that a turn could be given to. */
 export interface RouteCandidate {
   /** Who says so. */
@@ -5537,7 +5657,32 @@ export interface RunChangeParams {
   reason?: string | null;
 }
 
+/** Compares trials. */
+export interface RunCompareParams {
+  /** How it was. */
+  baseline: Trials;
+  /** How it is. */
+  candidate: Trials;
+  /** The one thing that is other, if the candidate's configuration does not say it. */
+  changed_variable?: string | null;
+  /** The reward from which on a trial counts as a success. */
+  success_at?: number;
+}
+
 export type RunId = string;
+
+/** Which of its limits a run passed. */
+export type RunLimit =
+  /** Time from its beginning. */
+  | "wall_time"
+  /** Tokens that are read and written. */
+  | "tokens"
+  /** What it cost. */
+  | "cost"
+  /** Items of its turn. */
+  | "steps"
+  /** How often it was given to its program again. */
+  | "continuations";
 
 /** What a run may use at most. What is not named is not bounded. Tokens, cost and steps are counted by what its program says: a program that says nothing of them is not ended by them. */
 export interface RunLimits {
@@ -5893,6 +6038,50 @@ export interface SessionView {
   sessionId: SessionId;
   /** The program's own handle for resuming, where it has one. */
   resumeHandle?: string | null;
+}
+
+/** A share with the interval in which it lies by 95 %, after Wilson. */
+export interface Share {
+  /** The share. */
+  rate: number;
+  /** Where the interval begins. */
+  low: number;
+  /** Where it ends. */
+  high: number;
+}
+
+/** One side of a comparison. */
+export interface SideView {
+  /** Its configuration. */
+  configuration: TrialConfiguration;
+  /** Trials. */
+  trials: number;
+  /** Those that have ended. */
+  ended: number;
+  /** Those whose run was completed. */
+  completed: number;
+  /** Those whose reward reaches what counts as a success. */
+  successes: number;
+  /** Those of which nobody said what they are worth since they ended. */
+  unrewarded: Array<TrialId>;
+  /** Those that took longer than they may. */
+  timeouts: number;
+  /** Cost in millionths, by currency, as far as programs say it. */
+  costMicros: Record<string, Used>;
+  /** The share of trials of which all is there: ended, rewarded, without a gap. */
+  evidenceCompleteness: number;
+  /** Trials with gaps, and which. */
+  evidenceGaps: Record<string, Array<string>>;
+  /** The share of successes; `null` unless every trial has a reward. */
+  successRate?: Share | null;
+  /** The mean reward; `null` unless every trial has one. */
+  meanReward?: number | null;
+  /** The time that half of those that ended took at most, in milliseconds. */
+  latencyP50Ms?: number | null;
+  /** The time that 95 % of those that ended took at most, in milliseconds. */
+  latencyP95Ms?: number | null;
+  /** Tokens, as far as programs say them. */
+  tokens?: Used | null;
 }
 
 /** Signs messages that leave the node, with one signature for all. */
@@ -7294,6 +7483,184 @@ export interface TranscriptResult {
   end: boolean;
 }
 
+/** What was set how when the problem was given. */
+export interface TrialConfiguration {
+  /** Its name. */
+  id: SafeLabel;
+  /** What it is known by. */
+  digest?: string | null;
+  /** The one thing that is other than in the baseline. */
+  changed_variable?: string | null;
+}
+
+/** Which problems are given, and which of them this one is. */
+export interface TrialDataset {
+  /** Its name. */
+  id: SafeLabel;
+  /** Its version; two versions are two datasets. */
+  version: SafeLabel;
+  /** Which of its problems. */
+  case: SafeLabel;
+  /** Where it is to be had. */
+  ref?: string | null;
+  /** What its bytes are known by. */
+  digest?: string | null;
+}
+
+/** Has a trial written out. */
+export interface TrialExportParams {
+  /** Which. */
+  trial_id: TrialId;
+  /** Whether its pack is written on the node also if it is small. */
+  write?: boolean;
+}
+
+/** A trial, written out: a summary, and a pack of evidence that it can be checked by. */
+export interface TrialExportResult {
+  /** The standard's form. */
+  schemaVersion: string;
+  /** What was measured. */
+  benchmark: Json;
+  /** To what of the runtime it belongs. */
+  runtimeCorrelation: Json;
+  /** Where its parts are: in the pack, and elsewhere. */
+  refs: Record<string, string>;
+  /** What was measured about it. What is not known is `null`, never 0. */
+  metrics: Json;
+  /** What whoever decides about it may want to know. */
+  decisionInputs: Json;
+  /** What the agent was told, said and did, in the Agent Trajectory Interchange Format. */
+  trajectory: Json;
+  /** What it is worth, with all that was said before; `null` if nobody said it. */
+  reward: Json;
+  /** What it made: names and digests. */
+  artifacts: Array<Json>;
+  /** What of each kind of signal is in it. */
+  signals: Array<SignalView>;
+  /** What is missing, and why. */
+  knownGaps: Array<Json>;
+  /** The pack's id. */
+  packId: string;
+  /** SHA-256 of the pack's manifest, which names all else. */
+  digest: string;
+  /** The key that signed it. */
+  signedBy: SafeLabel;
+  /** Its files, with the manifest and the signature. */
+  fileRefs: Array<PackRef>;
+  /** The folder on the node's machine in which it was written; nothing if it comes with this answer. */
+  path?: string | null;
+  /** Its files, if it is small. */
+  files?: Array<PackFile>;
+}
+
+export type TrialId = string;
+
+/** What belongs to a trial elsewhere. Nothing of it is read by the node. */
+export interface TrialRefs {
+  /** The job of Harbor. */
+  harbor_job?: string | null;
+  /** The trial of Harbor. */
+  harbor_trial?: string | null;
+  /** The file that says what the problem is. */
+  task_toml?: string | null;
+  /** What a check of the agent's quality found. */
+  qc_report?: string | null;
+  /** What the verifier printed. */
+  verifier_output?: string | null;
+}
+
+/** What a trial is for. */
+export type TrialRole =
+  /** How it was before the change. */
+  | "baseline"
+  /** How it is with the change. */
+  | "candidate"
+  /** Beside both, to see what changes by itself. */
+  | "control";
+
+/** Gives an agent a task to measure it. */
+export interface TrialStartParams {
+  /** Who is tried: name or id. */
+  agent: string;
+  /** What it is told, word for word: 1 byte to 256 KiB. */
+  content: string;
+  /** Which problem it is. */
+  dataset: TrialDataset;
+  /** What is set how. */
+  configuration: TrialConfiguration;
+  /** A key of the caller's choice: under the same key the same request is the same trial. */
+  key?: SafeLabel | null;
+  /** What it is for. */
+  role?: TrialRole;
+  /** Who will say what it is worth. Then nobody else's word is recorded. */
+  verifier?: TrialVerifier | null;
+  /** The how manieth of its kind it is. */
+  repetition?: number | null;
+  /** What it may use. */
+  limits?: RunLimits;
+  /** What belongs to it elsewhere. */
+  refs?: TrialRefs;
+}
+
+/** Who says what a trial is worth. */
+export interface TrialVerifier {
+  /** Its name. */
+  id: SafeLabel;
+  /** Its version; two versions are two verifiers. */
+  version: SafeLabel;
+}
+
+/** A trial. */
+export interface TrialView {
+  /** Its id. */
+  trial_id: TrialId;
+  /** The task that it is. */
+  task_id: TaskId;
+  /** The one run of it. */
+  run_id: RunId;
+  /** Who is tried. */
+  agent: string;
+  /** Who is tried. */
+  agent_id: AgentId;
+  /** Which problem it is. */
+  dataset: TrialDataset;
+  /** What is set how. */
+  configuration: TrialConfiguration;
+  /** What it is for. */
+  role: TrialRole;
+  /** BLAKE3 of all that must be alike in trials that are compared. */
+  manifest_hash: string;
+  /** Where its task is. */
+  state: TaskState;
+  /** When it was given. */
+  started_at: Timestamp;
+  /** Who says what it is worth, if that is fixed. */
+  verifier?: TrialVerifier | null;
+  /** The how manieth of its kind it is. */
+  repetition?: number | null;
+  /** How its run ended, if it has. */
+  outcome?: RunState | null;
+  /** The limit that it passed, if that is why. */
+  limit?: RunLimit | null;
+  /** When it ended, if it has. */
+  ended_at?: Timestamp | null;
+  /** The reward that counts. */
+  reward?: RewardView | null;
+}
+
+/** Which trials. */
+export type Trials = TrialId | Array<TrialId> | TrialsOf;
+
+/** All trials of a configuration with a version of a dataset. */
+export interface TrialsOf {
+  /** The configuration's name. */
+  configuration: SafeLabel;
+  /** The dataset's name. */
+  dataset: SafeLabel;
+  /** Its version. */
+  version: SafeLabel;
+}
+
 /** What of a process's output is shown. */
 export type Truncation =
   /** All of it. */
@@ -7518,6 +7885,14 @@ export interface UsageView {
   as_of_seq: number;
   /** Tokens that its context holds. */
   context_tokens?: number | null;
+}
+
+/** What was used by those trials that it is known of. */
+export interface Used {
+  /** All of it together. */
+  total: number;
+  /** Trials that it is known of. */
+  trials: number;
 }
 
 /** As whom a program runs. */

@@ -46,6 +46,7 @@ const PLACES: &[&str] = &[
     "subagentId",
     "projection",
     "trialId",
+    "reward",
 ];
 
 /// Everything that a scenario may look for.
@@ -136,7 +137,7 @@ fn whoever_keeps_to_the_standard_passes_all_of_it() {
 }
 
 /// Each fault with the scenario that must see it, and what it must say.
-const FAULTS: [(&str, &str, &str); 26] = [
+const FAULTS: [(&str, &str, &str); 28] = [
     ("AC-1", "output before acceptance", "output is event"),
     ("AC-1", "a request that acts twice", "made two turns"),
     ("AC-1", "a number left out", "comes next"),
@@ -162,6 +163,8 @@ const FAULTS: [(&str, &str, &str); 26] = [
     ("AC-16", "no word of a gap", "word of the gap"),
     ("AC-17", "a job that is tried again as a whole", "the attempts are"),
     ("AC-18", "a trial without its reward", "reward"),
+    ("AC-18", "a trial that is given twice", "is another trial"),
+    ("AC-18", "a reward that is judged anew", "not as it was recorded"),
     ("AC-4", "a number left out", "comes next"),
 ];
 

@@ -10,6 +10,7 @@ mod jobs;
 mod meter;
 mod run;
 mod settle;
+mod trial;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -21,12 +22,13 @@ use edgeplane_types::{AgentId, Fact, MessageId, RunId, RunState, StreamName, Tas
 use tokio::sync::{Notify, broadcast};
 
 use crate::{record::chain, shared::Shared};
-use meter::Meter;
 
 pub(crate) use admit::{Wanted, of_turn, start as start_run};
 pub(crate) use change::{Change, Fence, Replan, add_task, change, create, link, unlink, update};
 pub(crate) use jobs::{NewItem, NewJob, Report, assign, create as create_job, report};
+pub(crate) use meter::Meter;
 pub(crate) use run::{cancel as cancel_run, message_of};
+pub(crate) use trial::{NewReward, NewTrial, give, record_reward, trial_of};
 
 /// Tasks or runs that are read at one go.
 const PAGE: usize = 500;

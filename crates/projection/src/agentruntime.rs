@@ -4,6 +4,7 @@
 //! and nothing is joined by time or by what words look like. The names stand in one module.
 
 mod artifact;
+mod benchmark;
 mod event;
 mod export;
 mod history;

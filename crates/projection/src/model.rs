@@ -37,7 +37,7 @@ pub(crate) fn takes(kind: &str) -> bool {
     let (family, name) = kind.split_once('.').unwrap_or((kind, ""));
     match family {
         "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" | "job" | "job_item"
-        | "invocation" | "subagent" => true,
+        | "benchmark" | "invocation" | "subagent" => true,
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),

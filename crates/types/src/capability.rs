@@ -15,6 +15,8 @@ words! {
         Operation => "operation",
         /// Tasks that are joined, begun and ended together.
         Workflow => "workflow",
+        /// Something that is done when something happens, and can be had done by hand.
+        Automation => "automation",
     }
 }
 
@@ -29,6 +31,8 @@ words! {
         Builtin => "builtin",
         /// Tasks, as a resource says them.
         Workflow => "workflow",
+        /// A task or a method, as a resource says it.
+        Automation => "automation",
     }
 }
 
@@ -139,6 +143,7 @@ impl BackingKind {
             Self::Agent => "agent:",
             Self::Builtin => "edgeplane:",
             Self::Workflow => "workflow:",
+            Self::Automation => "automation:",
         }
     }
 }
@@ -148,7 +153,7 @@ impl CapabilityKind {
     #[must_use]
     pub fn called(self, native_id: &str) -> String {
         match self {
-            Self::Tool | Self::Operation | Self::Workflow => native_id.to_owned(),
+            Self::Tool | Self::Operation | Self::Workflow | Self::Automation => native_id.to_owned(),
             Self::Resource | Self::Prompt => format!("{self}:{native_id}"),
         }
     }

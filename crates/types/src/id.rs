@@ -145,6 +145,8 @@ ids! {
     InvocationId, "inv", "an", "invocation";
     /// One time that an automation fires.
     FiringId, "frg", "a", "firing";
+    /// A task that is given to measure who does it; shares the task's UUID.
+    TrialId, "tri", "a", "trial";
     /// One reader of a stream.
     SubscriptionId, "sub", "a", "subscription";
     /// A secret by which a caller from elsewhere is known.

@@ -9,6 +9,7 @@ pub mod name;
 pub mod time;
 
 pub mod automation;
+pub mod benchmark;
 pub mod capability;
 pub mod decision;
 pub mod error;
@@ -28,6 +29,7 @@ pub mod workspace;
 mod words;
 
 pub use automation::{ActsAs, AutomationCause, AutomationSkip, FiringState};
+pub use benchmark::{TrialConfiguration, TrialDataset, TrialRefs, TrialRole, TrialVerifier};
 pub use capability::{
     BackingKind, CapabilityKind, EffectClass, HookDecision, HookPoint, InvocationCause, InvocationState,
     Permission,
@@ -37,7 +39,7 @@ pub use fact::{Event, Fact, StreamName};
 pub use id::{
     ActionId, AgentId, ArtifactId, CapabilityId, CheckpointId, ContextId, DeliveryId, EventId, FiringId,
     InputId, InvocationId, ItemId, MessageId, NodeId, OutputId, OverrideId, ProcessId, RunId, SessionId,
-    SubscriptionId, TaskId, ThreadId, TokenId, TurnId, WorkspaceId,
+    SubscriptionId, TaskId, ThreadId, TokenId, TrialId, TurnId, WorkspaceId,
 };
 pub use life::{Activity, ActivityReport, Continuity, Desired, Epoch, Evidence, Generation, Phase};
 pub use message::{

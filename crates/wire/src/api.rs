@@ -8,6 +8,7 @@ pub mod adapter;
 pub mod agent;
 pub mod artifact;
 pub mod automation;
+pub mod benchmark;
 pub mod capability;
 pub mod context;
 pub mod conversation;

@@ -4511,6 +4511,7 @@ class Capability(Group):
         kind: Optional[t.CapabilityKind] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
+        schemas: Optional[bool] = None,
         ctx: Optional[t.RequestContext] = None,
     ) -> t.CapabilitiesResult:
         """Lists what connectors offer, with what holds for each for whoever asks.
@@ -4524,9 +4525,10 @@ class Capability(Group):
         :param kind: Only those of this kind.
         :param limit: Most capabilities, at most 500; 100 if not given.
         :param cursor: Where a former list ended.
+        :param schemas: Whether their schemas are shown, too. Such a list ends at 2 MiB, wherever that is; `next_cursor` goes on.
         """
         required: Dict[str, Any] = {}
-        optional: Dict[str, Any] = {"connector": connector, "backing": backing, "kind": kind, "limit": limit, "cursor": cursor}
+        optional: Dict[str, Any] = {"connector": connector, "backing": backing, "kind": kind, "limit": limit, "cursor": cursor, "schemas": schemas}
         result = self._call("capability/list", required, optional, ctx, "safe")
         return cast(t.CapabilitiesResult, result)
 
@@ -4881,6 +4883,144 @@ class Evidence(Group):
         self.pack = EvidencePack(caller)
         self.replay = EvidenceReplay(caller)
         self.gap = EvidenceGap(caller)
+
+
+class BenchmarkTrial(Group):
+    """`benchmark/trial.*`"""
+
+    def start(
+        self,
+        *,
+        agent: str,
+        content: str,
+        dataset: t.TrialDataset,
+        configuration: t.TrialConfiguration,
+        key: Optional[t.SafeLabel] = None,
+        role: Optional[t.TrialRole] = None,
+        verifier: Optional[t.TrialVerifier] = None,
+        repetition: Optional[int] = None,
+        limits: Optional[t.RunLimits] = None,
+        refs: Optional[t.TrialRefs] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TrialView:
+        """Gives an agent a task to measure it: one run, under a dataset and a configuration.
+
+        `benchmark/trial.start`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        policy_blocked, not_found, invalid_params, invalid_state, idempotency_mismatch, storage_full.
+
+        :param agent: Who is tried: name or id.
+        :param content: What it is told, word for word: 1 byte to 256 KiB.
+        :param dataset: Which problem it is.
+        :param configuration: What is set how.
+        :param key: A key of the caller's choice: under the same key the same request is the same trial.
+        :param role: What it is for.
+        :param verifier: Who will say what it is worth. Then nobody else's word is recorded.
+        :param repetition: The how manieth of its kind it is.
+        :param limits: What it may use.
+        :param refs: What belongs to it elsewhere.
+        """
+        required: Dict[str, Any] = {"agent": agent, "content": content, "dataset": dataset, "configuration": configuration}
+        optional: Dict[str, Any] = {"key": key, "role": role, "verifier": verifier, "repetition": repetition, "limits": limits, "refs": refs}
+        result = self._call("benchmark/trial.start", required, optional, ctx, "again")
+        return cast(t.TrialView, result)
+
+    def export(
+        self,
+        *,
+        trial_id: t.TrialId,
+        write: Optional[bool] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.TrialExportResult:
+        """Writes a trial out: what was measured, what was said and done, what it is worth, and a signed pack.
+
+        `benchmark/trial.export`: writes; a token needs: `supervise`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, too_large, storage_full.
+
+        :param trial_id: Which.
+        :param write: Whether its pack is written on the node also if it is small.
+        """
+        required: Dict[str, Any] = {"trial_id": trial_id}
+        optional: Dict[str, Any] = {"write": write}
+        result = self._call("benchmark/trial.export", required, optional, ctx, "again")
+        return cast(t.TrialExportResult, result)
+
+
+class BenchmarkReward(Group):
+    """`benchmark/reward.*`"""
+
+    def record(
+        self,
+        *,
+        trial_id: t.TrialId,
+        reward: float,
+        criteria: Optional[List[str]] = None,
+        details_ref: Optional[str] = None,
+        failure_category: Optional[t.SafeLabel] = None,
+        verifier: Optional[t.TrialVerifier] = None,
+        p0_regressions: Optional[List[t.SafeLabel]] = None,
+        supersedes: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.RewardView:
+        """Records what a verifier says that a trial is worth, as it is said.
+
+        `benchmark/reward.record`: writes; a token needs: `signal`;
+        a repetition without a key leaves what the first made true. Errors of its own:
+        not_found, invalid_params, permission_denied, conflict, quota_exhausted, storage_full.
+
+        :param trial_id: Which trial.
+        :param reward: A number from -1,000,000,000 to 1,000,000,000.
+        :param criteria: What was looked at: at most 32, each 1 to 128 bytes.
+        :param details_ref: Where more is said.
+        :param failure_category: What kind of failure it was.
+        :param verifier: Who says so. It must be the trial's, if that is fixed.
+        :param p0_regressions: What worked before and must not fail, and failed: at most 100. An empty list says that nothing did, none at all that nobody looked.
+        :param supersedes: The number of the reward that counts so far, if this one is to count instead. Both stay in the record.
+        """
+        required: Dict[str, Any] = {"trial_id": trial_id, "reward": reward}
+        optional: Dict[str, Any] = {"criteria": criteria, "details_ref": details_ref, "failure_category": failure_category, "verifier": verifier, "p0_regressions": p0_regressions, "supersedes": supersedes}
+        result = self._call("benchmark/reward.record", required, optional, ctx, "same")
+        return cast(t.RewardView, result)
+
+
+class BenchmarkRun(Group):
+    """`benchmark/run.*`"""
+
+    def compare(
+        self,
+        *,
+        baseline: t.Trials,
+        candidate: t.Trials,
+        changed_variable: Optional[str] = None,
+        success_at: Optional[float] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ComparisonView:
+        """Compares trials that differ in one thing, and records what came of it.
+
+        `benchmark/run.compare`: writes; a token needs: `signal`;
+        a repetition without a key acts again. Errors of its own:
+        not_found, invalid_params, permission_denied, conflict, storage_full.
+
+        :param baseline: How it was.
+        :param candidate: How it is.
+        :param changed_variable: The one thing that is other, if the candidate's configuration does not say it.
+        :param success_at: The reward from which on a trial counts as a success.
+        """
+        required: Dict[str, Any] = {"baseline": baseline, "candidate": candidate}
+        optional: Dict[str, Any] = {"changed_variable": changed_variable, "success_at": success_at}
+        result = self._call("benchmark/run.compare", required, optional, ctx, "again")
+        return cast(t.ComparisonView, result)
+
+
+class Benchmark(Group):
+    """`benchmark/*`"""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self.trial = BenchmarkTrial(caller)
+        self.reward = BenchmarkReward(caller)
+        self.run = BenchmarkRun(caller)
 
 
 class WorkspaceArtifact(Group):
@@ -5829,5 +5969,6 @@ class Catalogue:
         self.capability = Capability(caller)
         self.observe = Observe(caller)
         self.evidence = Evidence(caller)
+        self.benchmark = Benchmark(caller)
         self.workspace = Workspace(caller)
         self.sync = Sync(caller)

@@ -1019,6 +1019,7 @@ BackingKind = Literal[
     "agent",  # An agent that registered it.
     "builtin",  # A method of the node itself.
     "workflow",  # Tasks, as a resource says them.
+    "automation",  # A task or a method, as a resource says it.
 ]
 """What is behind a capability."""
 
@@ -1313,6 +1314,8 @@ class CapabilitiesResult(TypedDict):
     connectors: List[ConnectorStanding]
     # What to give as `cursor` for those after; nothing if there are none.
     next_cursor: NotRequired[Optional[str]]
+    # Changes whenever the list does, all of it, as whoever asks sees it. Only in what has no `cursor`.
+    digest: NotRequired[Optional[str]]
 
 
 class CapabilityBacking(TypedDict):
@@ -1350,6 +1353,7 @@ CapabilityKind = Literal[
     "prompt",  # A text with places to fill.
     "operation",  # Something that is done by the node or an agent.
     "workflow",  # Tasks that are joined, begun and ended together.
+    "automation",  # Something that is done when something happens, and can be had done by hand.
 ]
 """What a capability is."""
 
@@ -1386,7 +1390,7 @@ class CapabilityView(TypedDict):
     title: NotRequired[Optional[str]]
     # What it is for, as its server says.
     description: NotRequired[Optional[str]]
-    # What a call is given, as a JSON Schema; left out in lists.
+    # What a call is given, as a JSON Schema; in lists only if they are asked for.
     input_schema: NotRequired[Any]
     # What a call gives, as a JSON Schema, if its server says.
     output_schema: NotRequired[Any]
@@ -1758,6 +1762,29 @@ class CompactionView(TypedDict):
     at: Timestamp
 
 
+class ComparisonView(TypedDict):
+    """A comparison."""
+
+    # How it was.
+    baseline: SideView
+    # How it is.
+    candidate: SideView
+    # The reward from which on a trial counts as a success.
+    successAt: float
+    # The manifests that both sides have.
+    manifestHashes: List[str]
+    # By how much the candidate has more.
+    aggregateDeltas: DeltasView
+    # The share of trials of which all is there.
+    evidenceCompleteness: CompletenessView
+    # What worked before and must not fail, and failed.
+    p0Regressions: RegressionsView
+    # Whether the candidate may take the baseline's place.
+    promotion: PromotionView
+    # The one thing that is other.
+    changedVariable: NotRequired[Optional[str]]
+
+
 class CompleteInvocationParams(TypedDict):
     """Answers a call. Exactly one of `output` and `error` is given."""
 
@@ -1767,6 +1794,15 @@ class CompleteInvocationParams(TypedDict):
     output: NotRequired[Any]
     # Why it went wrong: at most 4 KiB.
     error: NotRequired[Optional[str]]
+
+
+class CompletenessView(TypedDict):
+    """The share of trials of which all is there."""
+
+    # Of the baseline.
+    baseline: float
+    # Of the candidate.
+    candidate: float
 
 
 class ConflictView(TypedDict):
@@ -2204,6 +2240,25 @@ DeliveryView = TypedDict(
     },
 )
 """A delivery."""
+
+
+class DeltasView(TypedDict):
+    """By how much the candidate has more. What is not known of either side is `null`."""
+
+    # The share of trials that took too long.
+    timeoutRate: float
+    # The share of trials of which all is there.
+    evidenceCompleteness: float
+    # The mean reward.
+    meanReward: NotRequired[Optional[float]]
+    # The share of successes.
+    successRate: NotRequired[Optional[float]]
+    # The time that half of the trials took at most, in milliseconds.
+    latencyP50Ms: NotRequired[Optional[int]]
+    # The time that 95 % of the trials took at most, in milliseconds.
+    latencyP95Ms: NotRequired[Optional[int]]
+    # Tokens of a trial, where they are known of each.
+    tokensPerTrial: NotRequired[Optional[float]]
 
 
 class DescribeParams(TypedDict):
@@ -3903,6 +3958,8 @@ class ListCapabilitiesParams(TypedDict):
     limit: NotRequired[Optional[int]]
     # Where a former list ended.
     cursor: NotRequired[Optional[str]]
+    # Whether their schemas are shown, too. Such a list ends at 2 MiB, wherever that is; `next_cursor` goes on.
+    schemas: NotRequired[bool]
 
 
 class ListHostsParams(TypedDict):
@@ -4728,7 +4785,7 @@ class PackScope4(TypedDict):
 
 
 class PackScope5(TypedDict):
-    """Every agent, retired ones included, and the node itself; always `true`."""
+    """Every history on the node: its own, those of agents (retired ones, too), workspaces and tasks; always `true`."""
 
     node: bool
 
@@ -5077,6 +5134,15 @@ class ProjectionsResult(TypedDict):
     items: List[ProjectionKind]
 
 
+class PromotionView(TypedDict):
+    """Whether the candidate may take the baseline's place."""
+
+    # Whether it may.
+    eligible: bool
+    # What speaks against it.
+    reasons: List[str]
+
+
 Proof = Literal[
     "uid",  # The peer's uid, and nothing naming an agent.
     "epoch_socket",  # The socket belongs to one epoch.
@@ -5328,6 +5394,17 @@ class RegistrationView(TypedDict):
     seq: int
     # Whether it was offered so before.
     unchanged: NotRequired[bool]
+
+
+class RegressionsView(TypedDict):
+    """What worked before and must not fail, and failed with the candidate."""
+
+    # How many.
+    count: int
+    # Which, each once.
+    names: List[SafeLabel]
+    # Trials of the candidate of which nobody said whether there are any.
+    unknown: int
 
 
 class Repair(TypedDict):
@@ -5604,6 +5681,54 @@ class RevokeParams(TypedDict):
     reason: NotRequired[str]
 
 
+class RewardRecordParams(TypedDict):
+    """Records what somebody says that a trial is worth."""
+
+    # Which trial.
+    trial_id: TrialId
+    # A number from -1,000,000,000 to 1,000,000,000.
+    reward: float
+    # What was looked at: at most 32, each 1 to 128 bytes.
+    criteria: NotRequired[List[str]]
+    # Where more is said.
+    details_ref: NotRequired[Optional[str]]
+    # What kind of failure it was.
+    failure_category: NotRequired[Optional[SafeLabel]]
+    # Who says so. It must be the trial's, if that is fixed.
+    verifier: NotRequired[Optional[TrialVerifier]]
+    # What worked before and must not fail, and failed: at most 100. An empty list says that nothing did, none at all that nobody looked.
+    p0_regressions: NotRequired[Optional[List[SafeLabel]]]
+    # The number of the reward that counts so far, if this one is to count instead. Both stay in the record.
+    supersedes: NotRequired[Optional[int]]
+
+
+class RewardView(TypedDict):
+    """A reward, as it was said."""
+
+    # Which trial.
+    trial_id: TrialId
+    # The how manieth of the trial it is, from 1. The last one counts.
+    number: int
+    # The number.
+    reward: float
+    # Whether it was said before the trial had ended. Such a reward is kept, and no comparison rests on it.
+    is_early: bool
+    # Who recorded it.
+    by: SafeLabel
+    # When.
+    at: Timestamp
+    # What was looked at.
+    criteria: NotRequired[List[str]]
+    # Where more is said.
+    details_ref: NotRequired[Optional[str]]
+    # What kind of failure it was.
+    failure_category: NotRequired[Optional[SafeLabel]]
+    # Who says so.
+    verifier: NotRequired[Optional[TrialVerifier]]
+    # What worked before and must not fail, and failed; nothing if nobody looked.
+    p0_regressions: NotRequired[Optional[List[SafeLabel]]]
+
+
 class RouteCandidate(TypedDict):
     """A model that a turn could be given to."""
 
@@ -5716,7 +5841,30 @@ class RunChangeParams(TypedDict):
     reason: NotRequired[Optional[str]]
 
 
+class RunCompareParams(TypedDict):
+    """Compares trials."""
+
+    # How it was.
+    baseline: Trials
+    # How it is.
+    candidate: Trials
+    # The one thing that is other, if the candidate's configuration does not say it.
+    changed_variable: NotRequired[Optional[str]]
+    # The reward from which on a trial counts as a success.
+    success_at: NotRequired[float]
+
+
 RunId = str
+
+
+RunLimit = Literal[
+    "wall_time",  # Time from its beginning.
+    "tokens",  # Tokens that are read and written.
+    "cost",  # What it cost.
+    "steps",  # Items of its turn.
+    "continuations",  # How often it was given to its program again.
+]
+"""Which of its limits a run passed."""
 
 
 class RunLimits(TypedDict):
@@ -6074,6 +6222,52 @@ class SessionView(TypedDict):
     sessionId: SessionId
     # The program's own handle for resuming, where it has one.
     resumeHandle: NotRequired[Optional[str]]
+
+
+class Share(TypedDict):
+    """A share with the interval in which it lies by 95 %, after Wilson."""
+
+    # The share.
+    rate: float
+    # Where the interval begins.
+    low: float
+    # Where it ends.
+    high: float
+
+
+class SideView(TypedDict):
+    """One side of a comparison."""
+
+    # Its configuration.
+    configuration: TrialConfiguration
+    # Trials.
+    trials: int
+    # Those that have ended.
+    ended: int
+    # Those whose run was completed.
+    completed: int
+    # Those whose reward reaches what counts as a success.
+    successes: int
+    # Those of which nobody said what they are worth since they ended.
+    unrewarded: List[TrialId]
+    # Those that took longer than they may.
+    timeouts: int
+    # Cost in millionths, by currency, as far as programs say it.
+    costMicros: Dict[str, Used]
+    # The share of trials of which all is there: ended, rewarded, without a gap.
+    evidenceCompleteness: float
+    # Trials with gaps, and which.
+    evidenceGaps: Dict[str, List[str]]
+    # The share of successes; `null` unless every trial has a reward.
+    successRate: NotRequired[Optional[Share]]
+    # The mean reward; `null` unless every trial has one.
+    meanReward: NotRequired[Optional[float]]
+    # The time that half of those that ended took at most, in milliseconds.
+    latencyP50Ms: NotRequired[Optional[int]]
+    # The time that 95 % of those that ended took at most, in milliseconds.
+    latencyP95Ms: NotRequired[Optional[int]]
+    # Tokens, as far as programs say them.
+    tokens: NotRequired[Optional[Used]]
 
 
 class SignParams(TypedDict):
@@ -7500,6 +7694,194 @@ class TranscriptResult(TypedDict):
     end: bool
 
 
+class TrialConfiguration(TypedDict):
+    """What was set how when the problem was given."""
+
+    # Its name.
+    id: SafeLabel
+    # What it is known by.
+    digest: NotRequired[Optional[str]]
+    # The one thing that is other than in the baseline.
+    changed_variable: NotRequired[Optional[str]]
+
+
+class TrialDataset(TypedDict):
+    """Which problems are given, and which of them this one is."""
+
+    # Its name.
+    id: SafeLabel
+    # Its version; two versions are two datasets.
+    version: SafeLabel
+    # Which of its problems.
+    case: SafeLabel
+    # Where it is to be had.
+    ref: NotRequired[Optional[str]]
+    # What its bytes are known by.
+    digest: NotRequired[Optional[str]]
+
+
+class TrialExportParams(TypedDict):
+    """Has a trial written out."""
+
+    # Which.
+    trial_id: TrialId
+    # Whether its pack is written on the node also if it is small.
+    write: NotRequired[bool]
+
+
+class TrialExportResult(TypedDict):
+    """A trial, written out: a summary, and a pack of evidence that it can be checked by."""
+
+    # The standard's form.
+    schemaVersion: str
+    # What was measured.
+    benchmark: Any
+    # To what of the runtime it belongs.
+    runtimeCorrelation: Any
+    # Where its parts are: in the pack, and elsewhere.
+    refs: Dict[str, str]
+    # What was measured about it. What is not known is `null`, never 0.
+    metrics: Any
+    # What whoever decides about it may want to know.
+    decisionInputs: Any
+    # What the agent was told, said and did, in the Agent Trajectory Interchange Format.
+    trajectory: Any
+    # What it is worth, with all that was said before; `null` if nobody said it.
+    reward: Any
+    # What it made: names and digests.
+    artifacts: List[Any]
+    # What of each kind of signal is in it.
+    signals: List[SignalView]
+    # What is missing, and why.
+    knownGaps: List[Any]
+    # The pack's id.
+    packId: str
+    # SHA-256 of the pack's manifest, which names all else.
+    digest: str
+    # The key that signed it.
+    signedBy: SafeLabel
+    # Its files, with the manifest and the signature.
+    fileRefs: List[PackRef]
+    # The folder on the node's machine in which it was written; nothing if it comes with this answer.
+    path: NotRequired[Optional[str]]
+    # Its files, if it is small.
+    files: NotRequired[List[PackFile]]
+
+
+TrialId = str
+
+
+class TrialRefs(TypedDict):
+    """What belongs to a trial elsewhere. Nothing of it is read by the node."""
+
+    # The job of Harbor.
+    harbor_job: NotRequired[Optional[str]]
+    # The trial of Harbor.
+    harbor_trial: NotRequired[Optional[str]]
+    # The file that says what the problem is.
+    task_toml: NotRequired[Optional[str]]
+    # What a check of the agent's quality found.
+    qc_report: NotRequired[Optional[str]]
+    # What the verifier printed.
+    verifier_output: NotRequired[Optional[str]]
+
+
+TrialRole = Literal[
+    "baseline",  # How it was before the change.
+    "candidate",  # How it is with the change.
+    "control",  # Beside both, to see what changes by itself.
+]
+"""What a trial is for."""
+
+
+class TrialStartParams(TypedDict):
+    """Gives an agent a task to measure it."""
+
+    # Who is tried: name or id.
+    agent: str
+    # What it is told, word for word: 1 byte to 256 KiB.
+    content: str
+    # Which problem it is.
+    dataset: TrialDataset
+    # What is set how.
+    configuration: TrialConfiguration
+    # A key of the caller's choice: under the same key the same request is the same trial.
+    key: NotRequired[Optional[SafeLabel]]
+    # What it is for.
+    role: NotRequired[TrialRole]
+    # Who will say what it is worth. Then nobody else's word is recorded.
+    verifier: NotRequired[Optional[TrialVerifier]]
+    # The how manieth of its kind it is.
+    repetition: NotRequired[Optional[int]]
+    # What it may use.
+    limits: NotRequired[RunLimits]
+    # What belongs to it elsewhere.
+    refs: NotRequired[TrialRefs]
+
+
+class TrialVerifier(TypedDict):
+    """Who says what a trial is worth."""
+
+    # Its name.
+    id: SafeLabel
+    # Its version; two versions are two verifiers.
+    version: SafeLabel
+
+
+class TrialView(TypedDict):
+    """A trial."""
+
+    # Its id.
+    trial_id: TrialId
+    # The task that it is.
+    task_id: TaskId
+    # The one run of it.
+    run_id: RunId
+    # Who is tried.
+    agent: str
+    # Who is tried.
+    agent_id: AgentId
+    # Which problem it is.
+    dataset: TrialDataset
+    # What is set how.
+    configuration: TrialConfiguration
+    # What it is for.
+    role: TrialRole
+    # BLAKE3 of all that must be alike in trials that are compared.
+    manifest_hash: str
+    # Where its task is.
+    state: TaskState
+    # When it was given.
+    started_at: Timestamp
+    # Who says what it is worth, if that is fixed.
+    verifier: NotRequired[Optional[TrialVerifier]]
+    # The how manieth of its kind it is.
+    repetition: NotRequired[Optional[int]]
+    # How its run ended, if it has.
+    outcome: NotRequired[Optional[RunState]]
+    # The limit that it passed, if that is why.
+    limit: NotRequired[Optional[RunLimit]]
+    # When it ended, if it has.
+    ended_at: NotRequired[Optional[Timestamp]]
+    # The reward that counts.
+    reward: NotRequired[Optional[RewardView]]
+
+
+Trials = Union["TrialId", List["TrialId"], "TrialsOf"]
+"""Which trials."""
+
+
+class TrialsOf(TypedDict):
+    """All trials of a configuration with a version of a dataset."""
+
+    # The configuration's name.
+    configuration: SafeLabel
+    # The dataset's name.
+    dataset: SafeLabel
+    # Its version.
+    version: SafeLabel
+
+
 Truncation = Literal[
     "none",  # All of it.
     "head",  # Its beginning is missing.
@@ -7728,6 +8110,15 @@ class UsageView(TypedDict):
     as_of_seq: int
     # Tokens that its context holds.
     context_tokens: NotRequired[Optional[int]]
+
+
+class Used(TypedDict):
+    """What was used by those trials that it is known of."""
+
+    # All of it together.
+    total: int
+    # Trials that it is known of.
+    trials: int
 
 
 class UserView(TypedDict):

@@ -159,30 +159,53 @@ pub(super) fn export(world: &mut World) -> Step<()> {
     must(!events.is_empty(), || "the turn has no events".to_owned())
 }
 
+/// What every event of a trial itself says.
+const OF_TRIAL: [&str; 4] = ["benchmark", "taskId", "runId", "refs"];
+
 pub(super) fn benchmark(world: &mut World) -> Step<()> {
     let worker = world.part("worker")?;
     let word_of_it = world.fresh();
+    let objective = world.prompt("short", &word_of_it)?;
     let given = json!({
         "agent": worker.agent, "sessionId": worker.session, "key": word_of_it, "dataset": "conformance",
-        "datasetVersion": "1", "configuration": "baseline",
+        "datasetVersion": "1", "case": "short", "configuration": "baseline", "role": "baseline",
+        "objective": objective,
     });
     let trial = world.ask("start_benchmark_trial", &given)?.text("trialId")?;
+    let again = world.ask("start_benchmark_trial", &given)?.text("trialId")?;
+    must(again == trial, || format!("the same request under the same key is another trial: {again}"))?;
     let told = |wanted: &'static str, trial: String| {
         move |event: &Value| kind(event) == wanted && event.to_string().contains(&trial)
     };
     let started =
         world.event(&worker, "`benchmark.trial.started`", told("benchmark.trial.started", trial.clone()))?;
-    says_all(&started, "`benchmark.trial.started`", &["benchmark", "taskId", "runId", "refs"])?;
+    says_all(&started, "`benchmark.trial.started`", &OF_TRIAL)?;
+    says_all(&started, "`benchmark.trial.started`", &["threadId", "turnId"])?;
     let kinds: BTreeSet<_> = world.heard(&worker).iter().map(kind).collect();
     let facts = ["benchmark.dataset.resolved", "benchmark.configuration.resolved"];
     let missing = facts.iter().find(|fact| !kinds.contains(*fact));
     must(missing.is_none(), || format!("no event says {missing:?}"))?;
+    let ended = "benchmark.trial.completed";
+    let completed = world.event(&worker, "`benchmark.trial.completed`", told(ended, trial.clone()))?;
+    says_all(&completed, "`benchmark.trial.completed`", &OF_TRIAL)?;
     world.ask("record_benchmark_reward", &json!({ "trialId": trial, "reward": 1 }))?;
-    world.event(&worker, "`benchmark.reward.recorded`", told("benchmark.reward.recorded", trial.clone()))?;
+    let recorded = "benchmark.reward.recorded";
+    let recorded = world.event(&worker, "`benchmark.reward.recorded`", told(recorded, trial.clone()))?;
+    says_all(&recorded, "`benchmark.reward.recorded`", &OF_TRIAL)?;
+    must(pick(&recorded, "/reward/value").as_f64() == Some(1.0), || {
+        format!("the reward is not as it was recorded: {}", short(&recorded))
+    })?;
     let pack = world.ask("export_benchmark_trial", &json!({ "trialId": trial }))?;
     let members = ["runtimeCorrelation", "trajectory", "reward"];
     says_all(pack.get("pack"), "the exported trial", &members)?;
+    let joined = pick(pack.get("pack"), "/runtimeCorrelation").to_string();
+    for id in ["taskId", "runId"].map(|name| word(&started, name)) {
+        must(joined.contains(id), || format!("the exported trial is not joined to {id}: {joined}"))?;
+    }
     let compared = world.ask("compare_benchmark_runs", &json!({ "baseline": trial, "candidate": trial }))?;
     let members = ["baseline", "candidate", "aggregateDeltas", "evidenceCompleteness", "p0Regressions"];
-    says_all(compared.get("comparison"), "the comparison", &members)
+    says_all(compared.get("comparison"), "the comparison", &members)?;
+    let compared = "benchmark.comparison.completed";
+    let compared = world.event(&worker, "`benchmark.comparison.completed`", told(compared, trial))?;
+    says_all(&compared, "`benchmark.comparison.completed`", &["benchmark", "comparison", "refs"])
 }

@@ -79,21 +79,28 @@ impl Runtime {
             "list_subagents" => json!({ "items": ["sub-1"] }),
             "start_benchmark_trial" => self.trial(),
             "record_benchmark_reward" => {
-                self.of_trial("benchmark.reward.recorded", &json!({}));
+                let is_judged = self.fault == "a reward that is judged anew";
+                let value = if is_judged { json!(0.5) } else { params["reward"].clone() };
+                self.of_trial("benchmark.reward.recorded", &json!({ "reward": { "value": value } }));
                 json!({})
             }
             "export_benchmark_trial" => {
-                let mut pack =
-                    json!({ "runtimeCorrelation": { "run": "r" }, "trajectory": ["t"], "reward": 1 });
+                let mut pack = json!({ "runtimeCorrelation": { "runId": "run-1", "taskId": "tsk-1" }, "trajectory": ["t"], "reward": 1 });
                 if self.fault == "a trial without its reward" {
                     pack.as_object_mut().unwrap().remove("reward");
                 }
                 json!({ "pack": pack })
             }
-            "compare_benchmark_runs" => json!({ "comparison": {
-                "baseline": "a", "candidate": "b", "aggregateDeltas": { "reward": 0 }, "evidenceCompleteness": 1,
-                "p0Regressions": 0,
-            } }),
+            "compare_benchmark_runs" => {
+                self.of_trial(
+                    "benchmark.comparison.completed",
+                    &json!({ "comparison": { "meanRewardDelta": 0 } }),
+                );
+                json!({ "comparison": {
+                    "baseline": "a", "candidate": "b", "aggregateDeltas": { "reward": 0 },
+                    "evidenceCompleteness": 1, "p0Regressions": 0,
+                } })
+            }
             _ => return Err("unsupported"),
         })
     }
@@ -240,11 +247,17 @@ impl Runtime {
     }
 
     fn trial(&mut self) -> Value {
-        for kind in
-            ["benchmark.dataset.resolved", "benchmark.configuration.resolved", "benchmark.trial.started"]
-        {
+        for kind in [
+            "benchmark.dataset.resolved",
+            "benchmark.configuration.resolved",
+            "benchmark.trial.started",
+            "benchmark.trial.completed",
+        ] {
             self.of_trial(kind, &json!({}));
         }
-        json!({ "trialId": "tri-1" })
+        match self.fault == "a trial that is given twice" {
+            true => json!({ "trialId": self.id("tri") }),
+            false => json!({ "trialId": "tri-1" }),
+        }
     }
 }

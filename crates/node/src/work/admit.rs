@@ -16,6 +16,7 @@ use super::{
     change::{Fence, concern, fenced},
     run::message_of,
     settle::{RULE, move_on, waits_for},
+    trial,
 };
 use crate::{
     record::{Draft, Origin, refused},
@@ -114,8 +115,18 @@ pub(super) fn add(
 /// UUID. Nobody can know of them before, so nothing they do crosses another decision.
 pub(crate) fn of_turn(
     shared: &Shared,
-    (mut created, agent_id): (TaskCreated, AgentId),
+    of: (TaskCreated, AgentId),
     objective: Vec<u8>,
+    origin: &Origin,
+) -> Draft {
+    with_run(shared, of, (objective, "its turn was begun"), origin)
+}
+
+/// A task and its first run, which has its UUID.
+pub(super) fn with_run(
+    shared: &Shared,
+    (mut created, agent_id): (TaskCreated, AgentId),
+    (objective, reason): (Vec<u8>, &str),
     origin: &Origin,
 ) -> Draft {
     let mut draft = Draft::default();
@@ -126,7 +137,7 @@ pub(crate) fn of_turn(
         task_id,
         attempt: 1,
         agent_id,
-        reason: "its turn was begun".to_owned(),
+        reason: reason.to_owned(),
         limits: created.plan.limits,
     };
     shared.record.add(&mut draft, StreamName::Task(root), origin, Fact::TaskCreated(Box::new(created)));
@@ -150,6 +161,7 @@ pub(crate) async fn start(
         return Ok(found);
     }
     let row = shared.record.look_up(|reader| Ok(fenced(reader, id, fence)))??;
+    trial::check_free(shared, id)?;
     let story = shared.record.look_up(|reader| reader.task_story(&id))?;
     let Some(story) = story else { return Err(RpcError::new(ErrorName::NotFound, format!("no task {id}"))) };
     let ending = shared.record.look_up(|reader| Ok(ending(reader, &row, wanted.retry_of)))??;

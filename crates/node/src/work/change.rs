@@ -10,6 +10,7 @@ use edgeplane_types::{
 };
 use edgeplane_wire::rpc::RpcError;
 
+use super::trial;
 use crate::{
     record::{Draft, Origin, refused},
     shared::Shared,
@@ -85,6 +86,9 @@ pub(crate) async fn change(
 ) -> Result<(), RpcError> {
     let _held = shared.work.changing.lock().await;
     let row = shared.record.look_up(|reader| Ok(fenced(reader, id, fence)))??;
+    if matches!(change.input, Some(Input::Pause | Input::Retry)) {
+        trial::check_free(shared, id)?;
+    }
     apply(shared, &row, change, origin).await
 }
 
@@ -241,6 +245,7 @@ pub(crate) async fn update(
         let what = format!("task {id} is over: it is {}", row.state);
         return Err(RpcError::new(ErrorName::InvalidState, what));
     }
+    trial::check_free(shared, id)?;
     let story = shared.record.look_up(|reader| reader.task_story(&id))?.ok_or_else(|| no_task(id))?;
     let before = story.plan.clone();
     let mut plan = plan(story.plan);

@@ -19,15 +19,18 @@ const BACK_MAX: u64 = 20_000;
 
 /// What one run has used.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(crate) struct Meter {
     message: MessageId,
     stream: StreamName,
+    first_seq: u64,
     next_seq: u64,
     items: HashSet<ItemId>,
     reports: u64,
     given: u64,
     /// In the epochs before, and in the one that runs.
     tokens: (u64, u64),
+    /// Whether the program said anything of tokens.
+    is_told: bool,
     /// What the session had cost when the run began, what it has cost since then, and what former sessions did.
     cost: Cost,
 }
@@ -53,23 +56,62 @@ impl Cost {
 impl Meter {
     /// The meter of a run whose message is in an inbox.
     pub(super) fn open(reader: &Reader, row: &RunRow) -> Result<Option<Self>, ReadError> {
+        let Some(mut meter) = Self::bare(reader, row)? else { return Ok(None) };
+        if row.started.limits.cost_micros.is_some() {
+            meter.cost.base = cost_before(reader, &meter.stream, meter.next_seq)?;
+        }
+        Ok(Some(meter))
+    }
+
+    /// What a run that is over used: tokens, and cost in millionths, as far as its program said them.
+    pub(crate) fn over(
+        reader: &Reader,
+        row: &RunRow,
+        to_pos: u64,
+    ) -> Result<(Option<u64>, Option<u64>), ReadError> {
+        let Some(mut meter) = Self::bare(reader, row)? else { return Ok((None, None)) };
+        let end = reader.seq_at(&meter.stream, to_pos.saturating_add(1))?;
+        meter.read_to(reader, end)?;
+        if meter.cost.now.is_some() {
+            meter.cost.base = cost_before(reader, &meter.stream, meter.first_seq)?;
+        }
+        let tokens = meter.tokens.0.saturating_add(meter.tokens.1);
+        let cost = meter.cost.now.map(|_said| meter.cost.micros());
+        Ok((meter.is_told.then_some(tokens), cost))
+    }
+
+    fn bare(reader: &Reader, row: &RunRow) -> Result<Option<Self>, ReadError> {
         let message = message_of(row.id);
         let Some(found) = reader.message(&message)? else { return Ok(None) };
         let stream = StreamName::Agent(found.envelope.target);
         let next_seq = reader.seq_at(&stream, found.accepted_pos)?;
-        let mut cost = Cost::default();
-        if row.started.limits.cost_micros.is_some() {
-            cost.base = cost_before(reader, &stream, next_seq)?;
-        }
-        let items = HashSet::new();
-        Ok(Some(Self { message, stream, next_seq, items, reports: 0, given: 0, tokens: (0, 0), cost }))
+        Ok(Some(Self {
+            message,
+            stream,
+            first_seq: next_seq,
+            next_seq,
+            items: HashSet::new(),
+            reports: 0,
+            given: 0,
+            tokens: (0, 0),
+            is_told: false,
+            cost: Cost::default(),
+        }))
     }
 
     /// Counts what was recorded since it was looked at last.
     pub(super) fn read_on(&mut self, reader: &Reader) -> Result<(), ReadError> {
+        self.read_to(reader, u64::MAX)
+    }
+
+    /// Counts what was recorded before a number.
+    fn read_to(&mut self, reader: &Reader, end: u64) -> Result<(), ReadError> {
         loop {
             let page = reader.events(&self.stream, self.next_seq, PAGE)?;
             for event in &page {
+                if event.event.seq >= end {
+                    return Ok(());
+                }
                 self.count(&event.event);
                 self.next_seq = event.event.seq.saturating_add(1);
             }
@@ -108,6 +150,7 @@ impl Meter {
                 let total = total_tokens.filter(|_| context_tokens.is_none()).or(both);
                 if let Some(total) = total.or(*input_tokens).or(*output_tokens).filter(|_| is_own) {
                     self.tokens.1 = self.tokens.1.max(total);
+                    self.is_told = true;
                 }
                 if let Some(micros) = cost.as_deref().and_then(micros) {
                     self.cost.now = Some(micros);

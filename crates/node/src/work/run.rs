@@ -21,6 +21,7 @@ use super::{
     change::{Change, apply},
     jobs,
     settle::RULE,
+    trial,
 };
 use crate::{
     admission::{self, Saying},
@@ -109,7 +110,12 @@ async fn say(shared: &Arc<Shared>, row: &RunRow, story: &TaskStory) -> Result<()
     let Some(edgeplane_store::StoredBody::Bytes(objective)) = objective else {
         return Err(RpcError::new(ErrorName::NotFound, "what is to be done was erased"));
     };
-    let text = told(row, story, &String::from_utf8_lossy(&objective));
+    let objective = String::from_utf8_lossy(&objective);
+    // What a trial is told is the same in each: nothing of the node's is put before it.
+    let text = match trial::is_trial(shared, story.row.id)? {
+        true => objective.into_owned(),
+        false => told(row, story, &objective),
+    };
     let caller = speaker(shared, story);
     let saying = Saying {
         channel: caller.agent.is_none().then_some(Channel::Workflow),
@@ -320,7 +326,8 @@ async fn end_as(
         End::Done { accepted: false } => "somebody has to accept what came of it".to_owned(),
         _ => reason,
     };
-    let facts = vec![Fact::RunEnded(ended)];
+    let mut facts = trial::ended(shared, &ended, story.row.state)?;
+    facts.insert(0, Fact::RunEnded(ended));
     let change = Change { input: Some(Input::Ended(how)), facts, reason, by_run: Some(run) };
     apply(shared, &story.row, change, &Origin::node(RULE)).await
 }

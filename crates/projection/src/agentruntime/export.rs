@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use edgeplane_types::fact::{FileWritten, UsageReported};
-use edgeplane_types::{Fact, ItemId, MessageId, ThreadId, TurnId};
+use edgeplane_types::{Fact, ItemId, MessageId, ThreadId, TrialId, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
     LIME, PUBLIC,
+    benchmark::Trial,
     event::{Draft, Frame},
     runtime, system_turn,
 };
@@ -43,6 +44,7 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "run"
             | "job"
             | "job_item"
+            | "benchmark"
             | "invocation"
             | "subagent"
             | "artifact"
@@ -70,6 +72,9 @@ pub(super) struct Export {
     /// Made of the others when it is needed first.
     /// What the newest turn that anything was said of has used.
     pub(super) used: Option<(MessageId, Used)>,
+    /// The newest trials that the agent was given.
+    #[serde(default)]
+    pub(super) trials: BTreeMap<TrialId, Trial>,
     #[serde(skip)]
     frame: Option<Frame>,
 }
@@ -97,6 +102,7 @@ impl Export {
             tools: BTreeMap::new(),
             tools_order: VecDeque::new(),
             used: None,
+            trials: BTreeMap::new(),
             frame: None,
         }
     }

@@ -10,7 +10,7 @@ use crate::{fold::Step, json::Object, work::attempt_status};
 
 impl Telling<'_> {
     /// What is told of an event of a task.
-    pub(super) fn work(&self, step: &mut Step<'_>, id: TaskId) {
+    pub(super) fn work(&mut self, step: &mut Step<'_>, id: TaskId) {
         let because = step.fact().type_name();
         match step.fact() {
             Fact::TaskCreated(created) => {
@@ -74,12 +74,12 @@ impl Telling<'_> {
                 draft.say(step, because_of(because));
             }
             Fact::RunStarted(_) | Fact::RunBegun(_) | Fact::RunEnded(_) => self.attempt(step, id),
-            _ => {}
+            _ => self.benchmark(step, id),
         }
     }
 
     /// An event of a task, with what is known of it.
-    fn of_task(&self, step: &Step<'_>, kind: &'static str, id: TaskId) -> Draft {
+    pub(super) fn of_task(&self, step: &Step<'_>, kind: &'static str, id: TaskId) -> Draft {
         let draft = self.of_session(step, kind).slot("taskId", &id.to_string());
         let Some(task) = self.export.model.work.get(id) else { return draft };
         let status = task.state.as_str();
@@ -157,13 +157,13 @@ impl Telling<'_> {
     }
 
     /// An event of a run, which is a turn with the same UUID.
-    fn of_run(&self, step: &Step<'_>, kind: &'static str, (id, run): (TaskId, RunId)) -> Draft {
+    pub(super) fn of_run(&self, step: &Step<'_>, kind: &'static str, (id, run): (TaskId, RunId)) -> Draft {
         let draft = self.of_task(step, kind, id).slot("runId", &run.to_string());
         draft.turn(TurnId::from_bytes(*run.as_bytes()))
     }
 }
 
-fn because_of(because: &str) -> Object {
+pub(super) fn because_of(because: &str) -> Object {
     Object::new().put("because", because)
 }
 

@@ -21,7 +21,7 @@ use crate::{
 const EDGES_MAX: usize = 200;
 
 pub(crate) fn takes(kind: &str) -> bool {
-    matches!(kind.split_once('.'), Some(("task" | "run" | "job" | "job_item", _)))
+    matches!(kind.split_once('.'), Some(("task" | "run" | "job" | "job_item" | "benchmark", _)))
 }
 
 /// The newest attempt.

@@ -143,6 +143,41 @@ fn kind(event: &Value) -> &str {
     event["type"].as_str().unwrap()
 }
 
+/// Proves BEN-005.
+#[test]
+fn trials_are_told_with_what_they_are_of_and_what_they_are_worth() {
+    let busy = world(31, 2, 12_000, false);
+    for form in ["agentruntime.events", "agentruntime.lime"] {
+        let told: Vec<Value> = exported(&busy, form).into_iter().flatten().collect();
+        let of = |wanted: &str| {
+            let found: Vec<_> =
+                told.iter().filter(|event| kind(event) == format!("benchmark.{wanted}")).collect();
+            assert!(!found.is_empty(), "{form}: nothing is told of `{wanted}`");
+            found
+        };
+        for event in of("trial.started") {
+            let run = event["runId"].as_str().unwrap().replace("run_", "");
+            assert_eq!(event["turnId"].as_str().unwrap().replace("trn_", ""), run);
+            assert_eq!(
+                (&event["benchmark"]["datasetId"], &event["refs"]["harborJobRef"]),
+                (&json!("riddles"), &json!("jobs/one"))
+            );
+        }
+        for event in of("reward.recorded") {
+            assert!(event["reward"]["value"].is_number(), "{event}");
+            let is_first = event["payload"]["number"] == 1;
+            assert_eq!(event["payload"]["isEarly"], is_first);
+        }
+        for event in of("comparison.completed") {
+            assert_eq!(event["comparison"]["timeoutRateDelta"], -0.5);
+        }
+        let ends = of("trial.completed").len() + of("trial.failed").len();
+        assert_eq!(of("comparison.completed").len(), ends);
+        assert!(of("dataset.resolved").len() <= of("trial.started").len());
+        of("configuration.resolved");
+    }
+}
+
 /// Proves PROJ-021.
 #[test]
 fn what_is_not_recorded_is_a_gap() {

@@ -17,6 +17,8 @@ mod pieces;
 mod tasks;
 #[path = "lives/traces.rs"]
 pub(crate) mod traces;
+#[path = "lives/trials.rs"]
+mod trials;
 
 use std::collections::BTreeMap;
 

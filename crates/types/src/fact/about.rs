@@ -50,6 +50,10 @@ impl Fact {
             Self::RunEnded(ended) => Some(ended.task_id),
             Self::JobCreated(created) => Some(created.task_id),
             Self::JobItemReported(reported) => Some(reported.task_id),
+            Self::TrialStarted(started) => Some(started.task_id),
+            Self::TrialEnded(ended) => Some(ended.task_id),
+            Self::RewardRecorded(reward) => Some(reward.task_id),
+            Self::TrialsCompared(compared) => Some(compared.task_id),
             _ => None,
         }
     }

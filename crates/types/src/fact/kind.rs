@@ -319,8 +319,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outcome: Option<SafeLabel>,
     },
-    /// A piece of what happens in a turn: a part of a text, a step of a tool's use, a plan. Pieces with the same id
-    /// are one item.
+    /// A piece of what happens in a turn: of a text, of a tool's use, of a plan. Pieces with the same id are one item.
     #[serde(rename = "item.updated")]
     ItemUpdated {
         epoch: Epoch,
@@ -341,8 +340,7 @@ pub enum Fact {
     /// The node wrote a file in an agent's folder because its program asked for it.
     #[serde(rename = "file.written")]
     FileWritten(FileWritten),
-    /// A command runs inside the agent because its program asked for it. What is run, where, and with which variables by
-    /// name stands in the body store.
+    /// A command runs inside the agent for its program. What is run, where and with which variables is a body.
     #[serde(rename = "command.started")]
     CommandStarted {
         process_id: ProcessId,
@@ -427,6 +425,18 @@ pub enum Fact {
     /// Whoever holds an item of a job says what came of it.
     #[serde(rename = "job_item.reported")]
     JobItemReported(JobItemReported),
+    /// A benchmark trial begins.
+    #[serde(rename = "benchmark.trial_started")]
+    TrialStarted(Box<TrialStarted>),
+    /// A benchmark trial has ended.
+    #[serde(rename = "benchmark.trial_ended")]
+    TrialEnded(TrialEnded),
+    /// Somebody says what a benchmark trial is worth.
+    #[serde(rename = "benchmark.reward_recorded")]
+    RewardRecorded(Box<RewardRecorded>),
+    /// Benchmark trials were compared.
+    #[serde(rename = "benchmark.compared")]
+    TrialsCompared(Box<TrialsCompared>),
     /// An agent has a further child: the intent.
     #[serde(rename = "subagent.spawned")]
     SubagentSpawned(Box<SubagentSpawned>),

@@ -43,6 +43,9 @@ pub struct ListCapabilitiesParams {
     /// Where a former list ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+    /// Whether their schemas are shown, too. Such a list ends at 2 MiB, wherever that is; `next_cursor` goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub schemas: bool,
 }
 
 /// Names a capability.
@@ -121,7 +124,7 @@ pub struct CapabilityView {
     /// What it is for, as its server says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What a call is given, as a JSON Schema; left out in lists.
+    /// What a call is given, as a JSON Schema; in lists only if they are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
     /// What a call gives, as a JSON Schema, if its server says.
@@ -172,6 +175,9 @@ pub struct CapabilitiesResult {
     /// What to give as `cursor` for those after; nothing if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// Changes whenever the list does, all of it, as whoever asks sees it. Only in what has no `cursor`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// How a call is waited for.

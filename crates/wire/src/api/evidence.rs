@@ -16,7 +16,7 @@ pub enum PackScope {
     TurnId(TurnId),
     /// A message: the stretch of its agent's stream from its acceptance to the last event about it.
     MessageId(MessageId),
-    /// Every agent, retired ones included, and the node itself; always `true`.
+    /// Every history on the node: its own, those of agents (retired ones, too), workspaces and tasks; always `true`.
     Node(bool),
 }
 

@@ -50,10 +50,6 @@ later! {
     "inference/generate" Write "Asks a model.";
     "evidence/replay.run" Write "Runs a replay case.";
     "evidence/review.export" Write "Writes a case for reviewers.";
-    "benchmark/trial.start" Write "Begins a trial.";
-    "benchmark/trial.export" Read "Writes a trial out.";
-    "benchmark/reward.record" Write "Records a reward.";
-    "benchmark/run.compare" Read "Compares two runs.";
 }
 
 #[cfg(test)]

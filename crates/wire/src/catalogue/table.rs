@@ -8,6 +8,8 @@ mod workspaces;
 mod neighbours;
 #[macro_use]
 mod automations;
+#[macro_use]
+mod benchmarks;
 
 use serde_json::Value;
 
@@ -18,7 +20,7 @@ use crate::{
 };
 use edgeplane_types::ErrorName;
 
-with_automations! {
+with_benchmarks! {
     /// Greets the node: versions, and as whom it knows the caller.
     "core/initialize" CoreInitialize(api::core::InitializeParams) -> api::core::InitializeResult,
         Read, Anyone, Nothing, Safe, [Unsupported], "0.1";

@@ -42,7 +42,13 @@ impl World {
         }
     }
 
-    fn add_of_task(&mut self, which: usize, actor: Actor, fact: Fact) {
+    /// The task that is a trial, where it is one: every other root of a graph, at its first run.
+    pub(super) fn of_trial(&self, which: usize) -> Option<TaskId> {
+        let life = &self.tasks[which];
+        (life.root == which && which.is_multiple_of(2) && life.attempts == 1).then_some(life.id)
+    }
+
+    pub(super) fn add_of_task(&mut self, which: usize, actor: Actor, fact: Fact) {
         let root = self.tasks[which].root;
         let graph = &mut self.tasks[root];
         graph.seq += 1;
@@ -199,7 +205,8 @@ impl World {
             let (attempt, reason, limits) = (life.attempts, "it is time".to_owned(), RunLimits::default());
             let started = RunStarted { run_id, task_id, attempt, agent_id, reason, limits };
             self.add_of_task(which, actor, Fact::RunStarted(started));
-            return self.move_to(which, TaskState::Preparing, Some(run_id));
+            self.move_to(which, TaskState::Preparing, Some(run_id));
+            return self.try_out(which, (run_id, agent_id));
         };
         if self.chance.one_in(8) {
             let (result_digest, result_bytes) = self.body();
@@ -221,6 +228,7 @@ impl World {
         };
         let reason = "it is over".to_owned();
         let ended = RunEnded { run_id, task_id, state, reason, output_id: None, limit };
-        self.add_of_task(which, actor, Fact::RunEnded(ended));
+        self.add_of_task(which, actor, Fact::RunEnded(ended.clone()));
+        self.settle_trial(which, &ended);
     }
 }
