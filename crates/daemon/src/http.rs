@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 use anyhow::{Context as _, bail};
 use axum::body::Body;
 use clap::Args;
+use edgeplane_edge_mcp::Choice;
 use edgeplane_gateway::{
     CONNECTIONS_MAX, Config, Converse, HostName, Metrics, Presented, Protocol, Routes, Tls, TlsFiles,
 };
@@ -80,7 +81,7 @@ impl HttpOptions {
 }
 
 /// What is served there.
-pub(crate) fn routes(edge: &Edge, telemetry: Option<&Arc<Telemetry>>) -> Routes {
+pub(crate) fn routes(edge: &Edge, choice: &Choice, telemetry: Option<&Arc<Telemetry>>) -> Routes {
     let own = edge.clone();
     let converse: Converse = Arc::new(move |presented| {
         own.converse_presenting(match presented {
@@ -89,7 +90,7 @@ pub(crate) fn routes(edge: &Edge, telemetry: Option<&Arc<Telemetry>>) -> Routes 
         })
     });
     let protocol = Protocol { converse, openapi: OPENAPI, metrics: telemetry.map(metrics) };
-    crate::mcp::routes(edge).with_protocol(protocol)
+    crate::mcp::routes(edge, choice).with_protocol(protocol)
 }
 
 /// The metrics as Prometheus reads them.

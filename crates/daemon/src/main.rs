@@ -55,6 +55,10 @@ struct Options {
     #[arg(long, env = "EDGEPLANE_MCP_LISTEN", value_name = "ADDRESS", value_parser = mcp::parse_address)]
     mcp_listen: Option<SocketAddr>,
 
+    /// Which capabilities are tools there, too: `all`, `none`, or patterns of names such as `github/*`, with commas between
+    #[arg(long, env = "EDGEPLANE_MCP_CAPABILITIES", value_name = "all|none|GLOB", default_value = "all")]
+    mcp_capabilities: edgeplane_edge_mcp::Choice,
+
     #[command(flatten)]
     http: http::HttpOptions,
 
@@ -97,6 +101,7 @@ Examples:
   edgeplaned --http-listen 127.0.0.1:8930
   edgeplaned --http-listen 0.0.0.0:8930 --tls-cert node.pem --tls-key node.key
   edgeplaned --mcp-listen 127.0.0.1:8931
+  edgeplaned --mcp-listen 127.0.0.1:8931 --mcp-capabilities 'github/*,agent:*'
   edgeplaned --oidc-issuer https://login.example --oidc-audience edgeplane --jwks https://login.example/keys";
 
 /// Descriptors that a large node has open: some four for each of four thousand agents.
@@ -142,8 +147,12 @@ fn run(options: Options) -> anyhow::Result<()> {
         tracing::warn!(%error, "cannot make room for open files");
     }
     let http = options.http.config()?;
-    let listeners =
-        Listeners { mcp: options.mcp_listen.map(mcp::config), http, telemetry: telemetry.clone() };
+    let listeners = Listeners {
+        mcp: options.mcp_listen.map(mcp::config),
+        http,
+        choice: options.mcp_capabilities.clone(),
+        telemetry: telemetry.clone(),
+    };
     let observer =
         telemetry.clone().map(|of| Arc::new(telemetry::Watch(of)) as Arc<dyn edgeplane_node::Observer>);
     let config = config(options, observer)?;
@@ -210,6 +219,8 @@ fn config(options: Options, observer: Option<Arc<dyn edgeplane_node::Observer>>)
 struct Listeners {
     mcp: Option<edgeplane_gateway::Config>,
     http: Option<edgeplane_gateway::Config>,
+    /// Which capabilities are tools of the Model Context Protocol.
+    choice: edgeplane_edge_mcp::Choice,
     /// What is measured, for `/metrics`.
     telemetry: Option<Arc<Telemetry>>,
 }
@@ -222,7 +233,8 @@ async fn serve(config: Config, listeners: Listeners) -> anyhow::Result<()> {
     if let Some(config) = listeners.mcp {
         let (end, ending) = oneshot::channel();
         let edge = node.edge();
-        let routes = move || mcp::routes(&edge);
+        let choice = listeners.choice.clone();
+        let routes = move || mcp::routes(&edge, &choice);
         let served = listening::serve("the Model Context Protocol", config, routes, ending);
         listening.push((end, tokio::spawn(served)));
     }
@@ -230,7 +242,8 @@ async fn serve(config: Config, listeners: Listeners) -> anyhow::Result<()> {
         let (end, ending) = oneshot::channel();
         let edge = node.edge();
         let telemetry = listeners.telemetry;
-        let routes = move || http::routes(&edge, telemetry.as_ref());
+        let choice = listeners.choice;
+        let routes = move || http::routes(&edge, &choice, telemetry.as_ref());
         let served = listening::serve("the protocol over HTTP", config, routes, ending);
         listening.push((end, tokio::spawn(served)));
     }

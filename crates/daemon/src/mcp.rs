@@ -5,7 +5,7 @@ use std::{future::Future, net::SocketAddr, pin::Pin, sync::Arc};
 use axum::body::Body;
 use bytes::Bytes;
 use edgeplane_client::Client;
-use edgeplane_edge_mcp::{HttpEndpoint, Way};
+use edgeplane_edge_mcp::{Choice, HttpEndpoint, Way};
 use edgeplane_gateway::{Bearers, Config, Connect, Endpoint, ListenError, MCP_CONNECTIONS_MAX, Routes};
 use edgeplane_node::Edge;
 use http::{Request, Response};
@@ -23,7 +23,12 @@ pub(crate) fn config(address: SocketAddr) -> Config {
 }
 
 /// What is served there.
-pub(crate) fn routes(edge: &Edge) -> Routes {
+pub(crate) fn routes(edge: &Edge, choice: &Choice) -> Routes {
+    let choice = choice.clone();
+    let mount = move |connect: Connect, token: String| -> Arc<dyn Endpoint> {
+        let way = Way { connect: Box::new(move || connect()), token: Some(token) };
+        Arc::new(Mcp(HttpEndpoint::new(way, choice.clone())))
+    };
     Routes::new().with_mcp(Bearers::new(connect(edge.clone()), Arc::new(mount)))
 }
 
@@ -46,9 +51,4 @@ impl Endpoint for Mcp {
     ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send>> {
         Box::pin(async move { self.0.answer(request).await.map(Body::new) })
     }
-}
-
-fn mount(connect: Connect, token: String) -> Arc<dyn Endpoint> {
-    let way = Way { connect: Box::new(move || connect()), token: Some(token) };
-    Arc::new(Mcp(HttpEndpoint::new(way)))
 }

@@ -5,6 +5,10 @@
     reason = "a test that cannot go on ends at once, and says what it was answered"
 )]
 
+#[path = "mcp/capabilities.rs"]
+mod capabilities;
+#[path = "mcp/changes.rs"]
+mod changes;
 #[path = "mcp/talk.rs"]
 mod talk;
 #[path = "mcp/waiting.rs"]
@@ -50,6 +54,13 @@ fn listening() -> (Node, String) {
     (node, address)
 }
 
+/// The tools of the node itself: those that are no capabilities.
+fn own_tools(talk: &mut Talk) -> Vec<Value> {
+    let list = talk.ask("tools/list", json!({})).unwrap();
+    let tools = list["tools"].as_array().unwrap().iter();
+    tools.filter(|tool| tool["_meta"]["dev.edgeplane/capability"].is_null()).cloned().collect()
+}
+
 /// Proves MCP-001.
 #[test]
 fn child_of_an_agent_speaks_as_that_agent() {
@@ -92,8 +103,7 @@ fn no_argument_makes_the_caller_another() {
     let node = node();
     let other = node.get("listener").metadata["id"].as_str().unwrap().to_owned();
     let mut talk = Talk::within(&node, "worker", STATELESS);
-    let tools = talk.ask("tools/list", json!({})).unwrap();
-    for tool in tools["tools"].as_array().unwrap() {
+    for tool in own_tools(&mut talk) {
         let schema = &tool["inputSchema"];
         assert_eq!(schema["additionalProperties"], false, "{tool}");
         for claim in
@@ -134,7 +144,7 @@ fn no_argument_makes_the_caller_another() {
 fn what_tools_take_and_give_is_described() {
     let node = node();
     let mut talk = Talk::within(&node, "worker", STATELESS);
-    let tools = talk.ask("tools/list", json!({})).unwrap()["tools"].as_array().unwrap().clone();
+    let tools = own_tools(&mut talk);
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     for name in ["signal", "ask", "inbox_list", "message_verify", "memory_put", "action_request"] {
         assert!(names.contains(&name), "{names:?}");

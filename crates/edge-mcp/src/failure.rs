@@ -9,7 +9,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 /// Where a result's metadata holds the failure for programs.
-const META: &str = "dev.edgeplane/error";
+pub(crate) const META: &str = "dev.edgeplane/error";
 
 /// Why there is no result.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use rmcp::{
 use serde::Deserialize;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{Way, handler::Handler, link::Link};
+use crate::{Choice, Way, capabilities::Capabilities, handler::Handler, link::Link};
 
 /// Sessions that one bearer may have; more are refused until one is idle for five minutes or ended.
 pub const SESSIONS_MAX: usize = 64;
@@ -41,11 +41,13 @@ impl fmt::Debug for HttpEndpoint {
 }
 
 impl HttpEndpoint {
-    /// The tools, resources and prompts of a node, for whom the node knows that way.
+    /// The tools, resources and prompts of a node, and those of its capabilities that are chosen, for whom the node knows
+    /// that way.
     #[must_use]
-    pub fn new(way: Way) -> Self {
+    pub fn new(way: Way, choice: Choice) -> Self {
         let link = Link::new(way);
-        Self::over(move || Handler::new(Arc::clone(&link)))
+        let capabilities = Capabilities::new(Arc::clone(&link), choice);
+        Self::over(move || Handler::new(Arc::clone(&link), Arc::clone(&capabilities)))
     }
 
     /// The same for any server, such as the one that the conformance suite asks for.

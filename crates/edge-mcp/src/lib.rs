@@ -5,6 +5,7 @@
 //! token, and no argument of any tool names a sender. Listening, tokens and browsers are the gateway's business.
 #![forbid(unsafe_code)]
 
+mod capabilities;
 mod failure;
 mod handler;
 mod http;
@@ -16,6 +17,7 @@ mod stdio;
 mod tools;
 mod watch;
 
+pub use capabilities::{Choice, ChoiceError};
 pub use http::{HttpAnswer, HttpEndpoint, SESSIONS_MAX};
 pub use link::{Connecting, Way};
 pub use stdio::{ServeError, serve_stdio};

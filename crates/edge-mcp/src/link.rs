@@ -17,10 +17,11 @@ use edgeplane_client::{CallError, Client, Notifications};
 use edgeplane_types::{AgentId, ErrorName};
 use edgeplane_wire::{
     api::{
+        capability::InvocationView,
         core::{InitializeParams, InitializeResult, PROTOCOL_VERSIONS},
         stream::{SubscribeParams, Target},
     },
-    catalogue::{Call, CoreInitialize, StreamSubscribe},
+    catalogue::{Call, CapabilityInvoke, CoreInitialize, StreamSubscribe},
     rpc::RpcError,
 };
 use serde_json::Value;
@@ -72,6 +73,7 @@ pub(crate) struct Link {
     open: Mutex<Option<Arc<Open>>>,
     changes: broadcast::Sender<Change>,
     is_watched: AtomicBool,
+    are_capabilities_watched: AtomicBool,
 }
 
 /// A connection on which the node knows us.
@@ -82,6 +84,7 @@ pub(crate) struct Open {
     pub(crate) greeting: InitializeResult,
     /// Those who ask while it is asked for wait for the answer, too.
     subscribed: OnceCell<()>,
+    subscribed_to_capabilities: OnceCell<()>,
     pump: JoinHandle<()>,
 }
 
@@ -94,7 +97,8 @@ impl Drop for Open {
 impl Link {
     pub(crate) fn new(way: Way) -> Arc<Self> {
         let (changes, _) = broadcast::channel(CHANGES_MAX);
-        Arc::new(Self { way, open: Mutex::new(None), changes, is_watched: AtomicBool::new(false) })
+        let (is_watched, are_capabilities_watched) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Self { way, open: Mutex::new(None), changes, is_watched, are_capabilities_watched })
     }
 
     /// The connection, made if there is none.
@@ -112,9 +116,18 @@ impl Link {
         };
         let greeting = client.call_within::<CoreInitialize>(ANSWER_TIME, &params).await?;
         let pump = tokio::spawn(pump(Arc::downgrade(self), notifications));
-        let made = Arc::new(Open { client, greeting, subscribed: OnceCell::new(), pump });
+        let made = Arc::new(Open {
+            client,
+            greeting,
+            subscribed: OnceCell::new(),
+            subscribed_to_capabilities: OnceCell::new(),
+            pump,
+        });
         if self.is_watched.load(Ordering::Relaxed) {
             subscribe(&made).await?;
+        }
+        if self.are_capabilities_watched.load(Ordering::Relaxed) {
+            subscribe_to_capabilities(&made).await?;
         }
         *open = Some(Arc::clone(&made));
         Ok(made)
@@ -134,6 +147,22 @@ impl Link {
         self.open().await?.client.call_within::<C>(time, params).await
     }
 
+    /// Asks for a call of a capability, with parameters that hold more than the method's own.
+    pub(crate) async fn invoke(
+        self: &Arc<Self>,
+        time: Duration,
+        params: Value,
+    ) -> Result<InvocationView, CallError> {
+        let (open, method) = (self.open().await?, CapabilityInvoke::NAME);
+        let raw = tokio::time::timeout(time, open.client.call_raw(method, params))
+            .await
+            .map_err(|_elapsed| CallError::Deadline { method: method.to_owned(), after: time })??;
+        serde_json::from_str(raw.get()).map_err(|error| CallError::Protocol {
+            method: method.to_owned(),
+            detail: format!("its result is not what the catalogue says: {error}"),
+        })
+    }
+
     /// The agent that we are, for what is an agent's own.
     pub(crate) async fn own_id(self: &Arc<Self>) -> Result<AgentId, CallError> {
         let open = self.open().await?;
@@ -151,6 +180,18 @@ impl Link {
         self.is_watched.store(true, Ordering::Relaxed);
         let open = self.open().await?;
         subscribe(&open).await?;
+        Ok(changes)
+    }
+
+    /// Every change from now on by which other capabilities may be offered, and how far our calls of them are. Fewer than
+    /// what [`Self::watch`] asks for: a node has more messages than declarations.
+    pub(crate) async fn watch_capabilities(
+        self: &Arc<Self>,
+    ) -> Result<broadcast::Receiver<Change>, CallError> {
+        let changes = self.changes.subscribe();
+        self.are_capabilities_watched.store(true, Ordering::Relaxed);
+        let open = self.open().await?;
+        subscribe_to_capabilities(&open).await?;
         Ok(changes)
     }
 }
@@ -173,6 +214,29 @@ async fn ask_for_events(open: &Open) -> Result<(), CallError> {
         .own_id()
         .map(|id| SubscribeParams { target: Target::agent(id.to_string()), ..SubscribeParams::default() });
     for params in own.into_iter().chain([messages]) {
+        open.client.call_within::<StreamSubscribe>(ANSWER_TIME, &params).await?;
+    }
+    Ok(())
+}
+
+async fn subscribe_to_capabilities(open: &Open) -> Result<(), CallError> {
+    open.subscribed_to_capabilities.get_or_try_init(|| ask_for_capabilities(open)).await.map(|&()| ())
+}
+
+async fn ask_for_capabilities(open: &Open) -> Result<(), CallError> {
+    let offers = [
+        "capability.registered",
+        "capability.withdrawn",
+        "resource.put",
+        "resource.deleted",
+        "policy.loaded",
+    ];
+    let calls = vec!["invocation.progressed".to_owned()];
+    let offers = SubscribeParams { types: offers.map(str::to_owned).to_vec(), ..SubscribeParams::default() };
+    // An agent's calls stand in its own stream, an operator's in the node's.
+    let target = open.own_id().map(|id| Target::agent(id.to_string())).unwrap_or_default();
+    let calls = SubscribeParams { target, types: calls, ..SubscribeParams::default() };
+    for params in [offers, calls] {
         open.client.call_within::<StreamSubscribe>(ANSWER_TIME, &params).await?;
     }
     Ok(())

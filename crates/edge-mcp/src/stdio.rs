@@ -1,11 +1,13 @@
 //! The server on standard streams, for the program that started us.
 
+use std::sync::Arc;
+
 use rmcp::{
     service::{ServerInitializeError, serve_server},
     transport::stdio_pipes,
 };
 
-use crate::{Way, handler::Handler, link::Link};
+use crate::{Choice, Way, capabilities::Capabilities, handler::Handler, link::Link};
 
 /// Why standard streams are not served.
 #[derive(Debug, thiserror::Error)]
@@ -18,12 +20,13 @@ pub enum ServeError {
     CutOff,
 }
 
-/// Serves standard input and output until the other side ends them.
+/// Serves standard input and output, with those capabilities of the node that are chosen, until the other side ends them.
 ///
 /// # Errors
 /// When the other side does not speak the protocol. That it ends before it has said anything is none.
-pub async fn serve_stdio(way: Way) -> Result<(), ServeError> {
-    let handler = Handler::new(Link::new(way));
+pub async fn serve_stdio(way: Way, choice: Choice) -> Result<(), ServeError> {
+    let link = Link::new(way);
+    let handler = Handler::new(Arc::clone(&link), Capabilities::new(link, choice));
     let (reader, writer) = stdio_pipes();
     let running = match serve_server(handler, (reader, writer)).await {
         Ok(running) => running,

@@ -5,6 +5,7 @@
 
 mod actions;
 mod agents;
+mod calls;
 mod memory;
 mod messages;
 mod reports;
@@ -117,6 +118,12 @@ tools! {
     "action_show" "Show a request" Reads actions::show, actions::ShowArgs => edgeplane_wire::api::action::ActionView;
     /// Takes back what you asked a person.
     "action_cancel" "Take back a request" Sets actions::cancel, actions::ActionArgs => edgeplane_wire::api::action::ActionView;
+
+    /// Shows a call that you made of a tool that the node reaches for you, and what came of it; with `wait_ms` it waits for
+    /// the end.
+    "invocation_show" "Show a call" Reads calls::show, calls::ShowArgs => calls::Invocation;
+    /// Takes back such a call. What was done until then is not undone.
+    "invocation_cancel" "Take back a call" Sets calls::cancel, calls::CancelArgs => calls::Invocation;
 }
 
 /// The JSON Schema of a type, as an object.

@@ -68,10 +68,16 @@ impl Talk {
 
     /// With a server that is nobody's but ours.
     pub(crate) fn outside(node: &Node, version: &'static str) -> Self {
+        Self::outside_with(node, version, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn outside_with(node: &Node, version: &'static str, more: &[&str]) -> Self {
+        let args: Vec<&str> = ["mcp"].iter().chain(more).copied().collect();
         let (ours, theirs) = UnixStream::pair().unwrap();
         let out: std::os::fd::OwnedFd = theirs.try_clone().unwrap().into();
         let child = node
-            .cli(&["mcp"])
+            .cli(&args)
             .stdin(std::os::fd::OwnedFd::from(theirs))
             .stdout(out)
             .stderr(Stdio::null())
