@@ -50,8 +50,8 @@ pub use row::{
     EpochRow, FiringRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow, JobReportRow,
     JobRow, JobTally, KeyRow, Leading, Lift, LockRow, MemoryRow, MemoryTotals, MessageRow, Occurrence,
     OccurrenceRow, OfferRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter,
-    ResourceRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow,
-    TaskRow, TaskStory, TaskTally, ThreadRow, TokenRow, VoteRow, Waiting, WaitingRow, WaitingTotals,
-    WorkspaceRow,
+    ResourceRow, RewardRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow,
+    TalkRow, TaskRow, TaskStory, TaskTally, ThreadRow, TokenRow, TrialRow, VoteRow, Waiting, WaitingRow,
+    WaitingTotals, WorkspaceRow,
 };
 pub use store::{Damage, Health, Observer, Store};

@@ -7,6 +7,7 @@ mod actions;
 mod agents;
 mod artifacts;
 mod automations;
+mod benchmarks;
 mod calls;
 mod commands;
 mod deliveries;
@@ -37,7 +38,7 @@ pub(crate) use actions::kind_word;
 use edgeplane_types::{
     ActionId, AgentId, AgentName, ArtifactId, CapabilityId, CheckpointId, DeliveryId, Epoch, Event, FiringId,
     InputId, InvocationId, MessageId, OverrideId, ProcessId, RunId, SafeLabel, SessionId, StreamName, TaskId,
-    ThreadId, TokenId, WorkspaceId,
+    ThreadId, TokenId, TrialId, WorkspaceId,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -98,11 +99,13 @@ pub enum Model {
     Artifacts,
     /// What automations did.
     Automations,
+    /// Benchmark trials and what they are worth.
+    Benchmarks,
 }
 
 impl Model {
     /// Every model, in the order in which they fold.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Agents,
         Self::Epochs,
         Self::Messages,
@@ -129,6 +132,7 @@ impl Model {
         Self::Subagents,
         Self::Artifacts,
         Self::Automations,
+        Self::Benchmarks,
     ];
 
     /// Its name.
@@ -161,6 +165,7 @@ impl Model {
             Self::Subagents => "subagents",
             Self::Artifacts => "artifacts",
             Self::Automations => "automations",
+            Self::Benchmarks => "benchmarks",
         }
     }
 
@@ -192,6 +197,7 @@ impl Model {
             Self::Subagents => &subagents::DEFINITION,
             Self::Artifacts => &artifacts::DEFINITION,
             Self::Automations => &automations::DEFINITION,
+            Self::Benchmarks => &benchmarks::DEFINITION,
         }
     }
 }
@@ -289,6 +295,12 @@ pub enum FoldError {
     /// What came of the item was reported already.
     #[error("item {0} is reported already")]
     ReportedTwice(TaskId),
+    /// There is a trial with this id or under this key already.
+    #[error("trial {0} exists already, or its key is used")]
+    TrialTwice(TrialId),
+    /// There is no such trial, or it is not where the fact needs it.
+    #[error("trial {0} does not exist, or is in another state")]
+    NoTrial(TrialId),
     /// There is no such run that lives.
     #[error("run {0} does not live")]
     NoRun(RunId),

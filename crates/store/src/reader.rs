@@ -5,6 +5,7 @@ mod actions;
 mod agents;
 mod artifacts;
 mod automations;
+mod benchmarks;
 mod calls;
 mod chain;
 mod commands;
@@ -45,7 +46,7 @@ use crate::{
     model::rebuild,
     open::DATABASE_NAME,
     schema, sqlite,
-    sqlite::{digest, json, uint},
+    sqlite::{Pages, digest, json, uint},
 };
 
 pub use actions::ActionFilter;
@@ -115,6 +116,7 @@ pub struct Reader {
 struct Pool {
     database: PathBuf,
     bodies: PathBuf,
+    pages: Pages,
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -141,12 +143,22 @@ impl Reader {
 
     /// A reader of a record that is known to be there.
     pub(crate) fn beside(dir: &Path) -> Self {
-        let pool = Pool {
-            database: dir.join(DATABASE_NAME),
-            bodies: bodies::directory(dir),
-            idle: Mutex::new(Vec::new()),
-        };
-        Self { pool: Arc::new(pool) }
+        Self::over(dir.join(DATABASE_NAME), bodies::directory(dir), Pages::Mapped, Vec::new())
+    }
+
+    /// A reader of the same record for whoever looks up a little, again after each change.
+    #[must_use]
+    pub fn for_look_ups(&self) -> Self {
+        self.with_own(Pages::Copied, Vec::new())
+    }
+
+    /// A reader of the same record with connections of its own.
+    fn with_own(&self, pages: Pages, idle: Vec<Connection>) -> Self {
+        Self::over(self.pool.database.clone(), self.pool.bodies.clone(), pages, idle)
+    }
+
+    fn over(database: PathBuf, bodies: PathBuf, pages: Pages, idle: Vec<Connection>) -> Self {
+        Self { pool: Arc::new(Pool { database, bodies, pages, idle: Mutex::new(idle) }) }
     }
 
     /// What is kept under `digest`; `None` if nothing ever was.
@@ -181,7 +193,8 @@ impl Reader {
 
     fn connect(&self) -> Result<Connection, ReadError> {
         let path = &self.pool.database;
-        sqlite::open_reader(path).map_err(|source| ReadError::Open { path: path.clone(), source })
+        sqlite::open_reader(path, self.pool.pages)
+            .map_err(|source| ReadError::Open { path: path.clone(), source })
     }
 
     fn put_back(&self, conn: Connection) {
@@ -226,12 +239,7 @@ impl Reader {
             return read(self);
         }
         conn.prepare_cached("BEGIN")?.execute([])?;
-        let pool = Pool {
-            database: self.pool.database.clone(),
-            bodies: self.pool.bodies.clone(),
-            idle: Mutex::new(vec![conn]),
-        };
-        let held = Self { pool: Arc::new(pool) };
+        let held = self.with_own(self.pool.pages, vec![conn]);
         let result = read(&held)?;
         // A clone that outlives this has no connection, and opens one.
         let conn = held.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();

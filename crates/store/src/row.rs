@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod automations;
+mod benchmarks;
 mod decided;
 mod invocations;
 mod jobs;
@@ -26,6 +27,7 @@ use edgeplane_types::{
 
 pub use artifacts::{ArtifactFilter, ArtifactRow};
 pub use automations::{AutomationRow, FiringRow};
+pub use benchmarks::{RewardRow, TrialRow};
 pub use decided::{ActionRow, CallRow, KeyRow, PolicyRow, RefusalRow, Resolution, TokenRow, VoteRow};
 pub use invocations::InvocationRow;
 pub use jobs::{BusyRow, JobItemRow, JobReportRow, JobRow, JobTally};

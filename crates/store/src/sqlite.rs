@@ -4,7 +4,7 @@ use std::{path::Path, str::FromStr};
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{Event, Timestamp};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Result, Row, types::Type};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Result, Row, config::DbConfig, types::Type};
 use serde::de::DeserializeOwned;
 
 /// Oldest SQLite without the WAL-reset corruption bug: 3.51.3.
@@ -16,8 +16,24 @@ pub(crate) const STATEMENTS_MAX: usize = 256;
 /// How long a connection waits for another; only checkpoints and the recovery of a WAL ever hold one up.
 const BUSY_MS: u32 = 5_000;
 
-/// Bytes of the database that a reader maps instead of copying.
-const READER_MMAP_BYTES: i64 = 64 << 20;
+/// How a connection that reads has the pages of the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// Mapped: for whoever reads many. After each change of the record the map is made anew.
+    Mapped,
+    /// Copied: for whoever looks a few up after each change.
+    Copied,
+}
+
+impl Pages {
+    /// Bytes of the database that are mapped.
+    fn mapped_bytes(self) -> i64 {
+        match self {
+            Self::Mapped => 64 << 20,
+            Self::Copied => 0,
+        }
+    }
+}
 
 /// Bytes that the WAL keeps after a checkpoint; a longer one is cut.
 const WAL_BYTES_KEPT: i64 = 64 << 20;
@@ -28,7 +44,7 @@ pub(crate) fn open_writer(path: &Path, page_bytes: u32, checkpoint_pages: u32) -
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    keep_statements(&conn)?;
     conn.execute_batch(&format!(
         "PRAGMA busy_timeout = {BUSY_MS};
          PRAGMA page_size = {page_bytes};
@@ -45,16 +61,23 @@ pub(crate) fn open_writer(path: &Path, page_bytes: u32, checkpoint_pages: u32) -
 }
 
 /// Opens a connection that only reads.
-pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
-    match open_to_read(path) {
+pub(crate) fn open_reader(path: &Path, pages: Pages) -> Result<Connection> {
+    match open_to_read(path, pages) {
         // A reader of a WAL writes beside it, to tell the writer that it is there. Where it cannot, on a medium that
         // is read-only, there is no writer either; without a WAL the database is all there is to read.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !has_wal(path) => {
             let name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-            open_to_read(Path::new(&format!("file:{name}?immutable=1")))
+            open_to_read(Path::new(&format!("file:{name}?immutable=1")), pages)
         }
         other => other,
     }
+}
+
+/// Has a connection keep its prepared statements as they are. Otherwise SQLite makes those with a bound `LIMIT`, and some
+/// others, anew for each value, which costs more than running them.
+fn keep_statements(conn: &Connection) -> Result<()> {
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 fn has_wal(path: &Path) -> bool {
@@ -63,16 +86,17 @@ fn has_wal(path: &Path) -> bool {
     std::fs::metadata(name).is_ok_and(|wal| wal.len() > 0)
 }
 
-fn open_to_read(path: &Path) -> Result<Connection> {
+fn open_to_read(path: &Path, pages: Pages) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let conn = Connection::open_with_flags(path, flags)?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    keep_statements(&conn)?;
+    let mapped_bytes = pages.mapped_bytes();
     conn.execute_batch(&format!(
         "PRAGMA busy_timeout = {BUSY_MS};
          PRAGMA query_only = ON;
          PRAGMA trusted_schema = OFF;
-         PRAGMA mmap_size = {READER_MMAP_BYTES};"
+         PRAGMA mmap_size = {mapped_bytes};"
     ))?;
     // The first read finds out whether the file can be read at all.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_row| Ok(()))?;

@@ -186,6 +186,7 @@ impl<'a> Walk<'a> {
             Fact::HookCompleted(completed) => Some(&completed.said_digest),
             Fact::ActionOpened { action } => action.subject_digest.as_ref(),
             Fact::ContextResolved(resolved) => resolved.query_digest.as_ref(),
+            Fact::TrialsCompared(compared) => Some(&compared.comparison_digest),
             Fact::CallEnded {
                 end: CallEnd::Done { digest, .. } | CallEnd::Failed { digest, .. }, ..
             } => Some(digest),

@@ -7,7 +7,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 2,
+    version: 3,
     schema: "
         CREATE TABLE invocation (
             pos INTEGER PRIMARY KEY,
@@ -20,7 +20,7 @@ pub(super) const DEFINITION: Definition = Definition {
             ended_pos INTEGER
         ) STRICT;
         CREATE INDEX invocation_open ON invocation (pos) WHERE ended_pos IS NULL;
-        CREATE INDEX invocation_served ON invocation (server, pos) WHERE ended_pos IS NULL;",
+        CREATE INDEX invocation_served ON invocation (server, pos) WHERE ended_pos IS NULL AND server IS NOT NULL;",
     tables: &[("invocation", "pos")],
     fold,
 };

@@ -73,6 +73,18 @@ impl Reader {
         })
     }
 
+    /// Every stream that has an event, by name.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn streams(&self) -> Result<Vec<StreamName>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached("SELECT name FROM stream WHERE seq > 0 ORDER BY name")?
+                .query_map([], |row| parsed(row, 0))?
+                .collect()
+        })
+    }
+
     /// The end of a stream; `None` if it has no event.
     ///
     /// # Errors

@@ -84,6 +84,20 @@ impl Reader {
         })
     }
 
+    /// The agent that answers an invocation, once it is to.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn invocation_server(&self, id: &InvocationId) -> Result<Option<AgentId>, ReadError> {
+        self.with(|conn| {
+            let server: Option<Option<[u8; 16]>> = conn
+                .prepare_cached("SELECT server FROM invocation WHERE id = ?1 AND begun_pos IS NOT NULL")?
+                .query_row([id.as_bytes()], |row| row.get(0))
+                .optional()?;
+            Ok(server.flatten().map(AgentId::from_bytes))
+        })
+    }
+
     /// The invocations after position `cursor` that are not over, oldest first.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// Pages enough for the tables and some events.
-const PAGES: u32 = 192;
+const PAGES: u32 = 208;
 
 fn small(dir: &Path) -> Store {
     let options = Options { database_pages_max: Some(PAGES), ..OPTIONS };
