@@ -4,6 +4,7 @@
 //! then the intent in the record, then the act, then its outcome in the record. How a server is spoken to is the business
 //! of `connector`; what rules say is the gate's.
 
+mod automation;
 mod builtin;
 mod door;
 mod hooks;
@@ -78,7 +79,7 @@ impl Capabilities {
         self.ends.send_modify(|ends| *ends = ends.wrapping_add(1));
     }
 
-    fn is_running(&self, id: InvocationId) -> bool {
+    pub(crate) fn is_running(&self, id: InvocationId) -> bool {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
     }
 

@@ -16,8 +16,8 @@ use edgeplane_manifest::{Manifest as AgentManifest, SecretSource};
 use edgeplane_proof::{Digest, SigningKey, chain, digest, pack};
 use edgeplane_store::{AgentFilter, AgentRow, ReadError, Reader, StoredBody, StoredEvent};
 use edgeplane_types::{
-    AgentId, CheckpointId, Epoch, ErrorName, MessageId, NodeId, NodeName, Phase, StreamName, ThreadId,
-    Timestamp, TurnId,
+    AgentId, CheckpointId, Epoch, ErrorName, MessageId, NodeId, NodeName, Phase, RunId, StreamName, TaskId,
+    ThreadId, Timestamp, TurnId,
 };
 use edgeplane_wire::{
     api::evidence::{PackBodies, PackParams, PackScope},
@@ -48,6 +48,17 @@ pub(crate) struct Sources {
     pub(crate) environment: HashMap<String, String>,
     pub(crate) pack_id: String,
     pub(crate) made_at: Timestamp,
+    /// What belongs to the pack beside what its scope says.
+    pub(crate) beside: Beside,
+}
+
+/// What belongs to a pack beside what its scope says.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    /// The task that it is about: the whole stream of its graph, and the run that it is joined to.
+    pub(crate) task: Option<(TaskId, RunId)>,
+    /// Files that were made of the record.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
 /// A pack with all its files.
@@ -64,7 +75,7 @@ pub(crate) struct Built {
 #[derive(Debug, Default)]
 struct Selection {
     agents: Vec<AgentRow>,
-    node: Option<StreamName>,
+    streams: Vec<StreamName>,
     focus: Option<Focus>,
 }
 
@@ -88,6 +99,8 @@ struct Making {
     recordings: Vec<pack::RecordingRef>,
     kinds: BTreeSet<String>,
     checkpoints: BTreeSet<CheckpointId>,
+    /// Digests of what workspaces hold.
+    of_workspaces: BTreeSet<Digest>,
     has_trace: bool,
 }
 
@@ -98,16 +111,29 @@ pub(crate) fn unread(error: &ReadError) -> RpcError {
 /// Makes a pack and signs it.
 pub(crate) fn build(
     reader: &Reader,
-    sources: &Sources,
+    sources: &mut Sources,
     params: &PackParams,
     agent: Option<AgentId>,
     key: &SigningKey,
 ) -> Result<Built, RpcError> {
-    let selection = select(reader, sources, &params.scope, agent)?;
     let mut making = Making::default();
-    let streams = selection.agents.iter().map(|row| StreamName::Agent(row.id)).chain(selection.node);
-    for stream in streams {
-        making.stream(reader, sources, stream, (params, selection.focus.as_ref()))?;
+    for (path, bytes) in std::mem::take(&mut sources.beside.files) {
+        making.grow(bytes.len())?;
+        making.files.push((path, bytes));
+    }
+    let sources = &*sources;
+    let selection = match select(reader, &params.scope, agent) {
+        // A run that nobody was told of yet has a task and no turn.
+        Err(error) if error.name() == ErrorName::NotFound && sources.beside.task.is_some() => {
+            Selection::default()
+        }
+        selection => selection?,
+    };
+    for stream in &selection.streams {
+        making.stream(reader, sources, *stream, (params, selection.focus.as_ref()))?;
+    }
+    if let Some((task, _)) = sources.beside.task {
+        making.stream(reader, sources, StreamName::Task(task), (params, None))?;
     }
     if making.streams.is_empty() {
         return Err(RpcError::new(ErrorName::NotFound, "the record has no event of that"));
@@ -180,17 +206,13 @@ fn correlation(sources: &Sources, selection: &Selection) -> Value {
         "runtime": sources.node, "agent_id": only.map(|row| row.id), "session_id": only.map(|row| row.session_id),
         "thread_id": thread,
         "turn_id": focus.map(|focus| TurnId::from_bytes(*focus.message_id.as_bytes())),
-        "message_id": focus.map(|focus| focus.message_id), "task_id": null, "run_id": null,
+        "message_id": focus.map(|focus| focus.message_id),
+        "task_id": sources.beside.task.map(|(task, _)| task), "run_id": sources.beside.task.map(|(_, run)| run),
         "trace": focus.and_then(|focus| focus.traceparent.clone()),
     })
 }
 
-fn select(
-    reader: &Reader,
-    sources: &Sources,
-    scope: &PackScope,
-    agent: Option<AgentId>,
-) -> Result<Selection, RpcError> {
+fn select(reader: &Reader, scope: &PackScope, agent: Option<AgentId>) -> Result<Selection, RpcError> {
     let read = |error: ReadError| unread(&error);
     let row_of = |id: AgentId| {
         let row = reader.agent_by_id(&id).map_err(read)?;
@@ -200,13 +222,13 @@ fn select(
     match scope {
         PackScope::Agent(name) => {
             let id = agent.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no agent `{name}`")))?;
-            Ok(Selection { agents: vec![row_of(id)?], ..Selection::default() })
+            Ok(of_agents(vec![row_of(id)?], None))
         }
         PackScope::ThreadId(thread) => {
             let found = reader.thread(thread).map_err(read)?;
             let found =
                 found.ok_or_else(|| RpcError::new(ErrorName::NotFound, format!("no thread {thread}")))?;
-            Ok(Selection { agents: vec![row_of(found.agent)?], ..Selection::default() })
+            Ok(of_agents(vec![row_of(found.agent)?], None))
         }
         PackScope::TurnId(turn) => {
             let id = replay::message_of(reader, *turn)?;
@@ -217,7 +239,8 @@ fn select(
             Err(RpcError::new(ErrorName::InvalidParams, "`scope`: `node` can only be true"))
         }
         PackScope::Node(true) => {
-            Ok(Selection { agents: all()?, node: Some(StreamName::Node(sources.node)), focus: None })
+            // Whatever has a history on this node, so that nothing that its events lead to is left out.
+            Ok(Selection { agents: all()?, streams: reader.streams().map_err(read)?, focus: None })
         }
     }
 }
@@ -236,7 +259,12 @@ fn focused(
     }
     let traceparent = row.envelope.traceparent;
     let focus = Some(Focus { message_id: id, pos: row.accepted_pos, traceparent });
-    Ok(Selection { agents, node: None, focus })
+    Ok(of_agents(agents, focus))
+}
+
+fn of_agents(agents: Vec<AgentRow>, focus: Option<Focus>) -> Selection {
+    let streams = agents.iter().map(|row| StreamName::Agent(row.id)).collect();
+    Selection { agents, streams, focus }
 }
 
 fn moment(event: &Value) -> Option<Timestamp> {
@@ -330,6 +358,9 @@ impl Making {
         let number = |name: &str| payload.get(name).and_then(Value::as_u64).unwrap_or(0);
         self.manifests.extend(text("manifest_digest").parse::<Digest>().ok());
         self.checkpoints.extend(text("checkpoint_id").parse::<CheckpointId>().ok());
+        if let StreamName::Workspace(_) = stream {
+            self.of_workspaces.extend(pack::referenced(&value));
+        }
         self.has_trace |= payload.pointer("/envelope/traceparent").is_some();
         if kind == "recording.sealed"
             && let StreamName::Agent(agent) = stream
@@ -356,6 +387,9 @@ impl Making {
         let mut refs = Vec::new();
         for digest in std::mem::take(&mut self.referenced) {
             let (status, reason) = match reader.body(&digest) {
+                Ok(None) if self.of_workspaces.contains(&digest) => {
+                    ("not_kept", Some("it is kept with the workspaces, not in the record".to_owned()))
+                }
                 Ok(None) => ("not_kept", None),
                 Ok(Some(StoredBody::Erased { reason })) => ("erased", Some(reason)),
                 Ok(Some(StoredBody::Bytes(bytes))) => {
@@ -468,7 +502,11 @@ fn bounds(
 }
 
 /// The values of the agents' secrets, as far as they can be had: what is looked for in whatever leaves the node.
-fn secrets(reader: &Reader, sources: &Sources, agents: &[AgentRow]) -> Result<Vec<Vec<u8>>, RpcError> {
+pub(crate) fn secrets(
+    reader: &Reader,
+    sources: &Sources,
+    agents: &[AgentRow],
+) -> Result<Vec<Vec<u8>>, RpcError> {
     let mut found = Vec::new();
     for row in agents {
         let Ok(digest) = row.manifest_digest.parse() else { continue };

@@ -82,6 +82,8 @@ impl Draft {
 pub(crate) struct Record {
     store: Store,
     reader: Reader,
+    /// For look-ups.
+    near: Reader,
     mint: Mint,
     followers: broadcast::Sender<CommittedEvent>,
     changes: Arc<AtomicU64>,
@@ -114,9 +116,11 @@ impl Record {
             }
         }));
         let reader = store.reader();
+        let near = reader.for_look_ups();
         Self {
             store,
             reader,
+            near,
             mint,
             followers,
             changes,
@@ -185,7 +189,7 @@ impl Record {
         match (fact, fact.message_id()) {
             (_, Some(_)) if fact.is_piece() => None,
             (Fact::MessageAccepted { .. }, _) | (_, None) => origin.trace.as_deref().cloned().map(Box::new),
-            (_, Some(message_id)) => self.turns.context(&self.reader, message_id),
+            (_, Some(message_id)) => self.turns.context(&self.near, message_id),
         }
     }
 
@@ -237,7 +241,7 @@ impl Record {
         &self,
         read: impl FnOnce(&Reader) -> Result<T, ReadError>,
     ) -> Result<T, RpcError> {
-        read(&self.reader).map_err(|error| {
+        read(&self.near).map_err(|error| {
             RpcError::new(ErrorName::Unavailable, format!("cannot read the record: {}", chain(&error)))
         })
     }

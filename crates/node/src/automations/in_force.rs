@@ -9,6 +9,7 @@ use edgeplane_types::{ActsAs, AgentName, Authority, Fact, ResourceKind, Resource
 use edgeplane_wire::rpc::RpcError;
 
 use crate::{
+    caller::Caller,
     resources::{self, value},
     schedule::{self, Timed},
     shared::Shared,
@@ -54,6 +55,11 @@ impl InForce {
             acts_as: put.acts_as.clone().unwrap_or_else(nobody),
             at: row.event.ts,
         }))
+    }
+
+    /// Whether it is somebody's business: operators', and the agent's that declared it.
+    pub(crate) fn concerns(&self, caller: &Caller) -> bool {
+        caller.is_operator() || self.acts_as.agent_id.is_some_and(|agent| caller.is_agent(agent))
     }
 
     /// Its times, if it fires by the clock.

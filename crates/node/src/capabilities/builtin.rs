@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    By,
+    By, automation,
     door::{end_as, ending},
     offered::{Backing, Found, Offer, Unfound, id_from, no_capability},
 };
@@ -144,8 +144,12 @@ pub(super) fn prepared(
     found: &Found,
     input: &Value,
 ) -> Result<Option<Prepared>, RpcError> {
-    let Backing::Builtin(method, _) = &found.backing else { return Ok(None) };
-    Prepared::new(shared, by.caller, method.name, input.clone()).map(Some)
+    let (method, params) = match &found.backing {
+        Backing::Builtin(method, _) => (method.name, input.clone()),
+        Backing::Automation(of) => (automation::METHOD, automation::params(by, of, input)?),
+        Backing::Connector(_) | Backing::Agent(_) | Backing::Workflow(_) => return Ok(None),
+    };
+    Prepared::new(shared, by.caller, method, params).map(Some)
 }
 
 /// Makes a call whose intent is durable, and tells the record what came of it, whoever waits.

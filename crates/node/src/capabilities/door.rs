@@ -169,7 +169,9 @@ fn mean(
     registered::tell(shared, draft, asked, origin);
     match asked.backing {
         BackingKind::Workflow => workflow::begin(shared, draft, asked, (input, by)),
-        BackingKind::Connector | BackingKind::Agent | BackingKind::Builtin => Ok(()),
+        BackingKind::Connector | BackingKind::Agent | BackingKind::Builtin | BackingKind::Automation => {
+            Ok(())
+        }
     }
 }
 
@@ -257,7 +259,10 @@ fn offer_kind(kind: CapabilityKind) -> OfferKind {
     match kind {
         CapabilityKind::Resource => OfferKind::Resource,
         CapabilityKind::Prompt => OfferKind::Prompt,
-        CapabilityKind::Tool | CapabilityKind::Operation | CapabilityKind::Workflow => OfferKind::Tool,
+        CapabilityKind::Tool
+        | CapabilityKind::Operation
+        | CapabilityKind::Workflow
+        | CapabilityKind::Automation => OfferKind::Tool,
     }
 }
 
@@ -281,7 +286,7 @@ fn act(
             workflow::make(shared, &asked, stop, Duration::from_millis(asked.timeout_ms));
         }
         // Nobody is asked about it: it is made as its caller, who is there when it is called and not later.
-        BackingKind::Builtin => {
+        BackingKind::Builtin | BackingKind::Automation => {
             let id = asked.invocation_id;
             let of_task = Arc::clone(shared);
             shared.tasks.spawn(async move {

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use edgeplane_connector::{Failure, Inventory, OfferKind};
@@ -19,15 +20,18 @@ use edgeplane_wire::{
 use serde_json::{Map, Value};
 
 use super::{
-    builtin,
+    automation, builtin,
     live::{self, Declared},
     registered::{self, Registered},
     workflow::{self, Workflow},
 };
-use crate::shared::Shared;
+use crate::{automations::InForce, caller::Caller, shared::Shared};
 
 /// Ids whose connectors are remembered; beyond that all are looked through again.
 const KNOWN_MAX: usize = 100_000;
+
+/// How long a list waits for a server. One that is slow is asked on, and is in a later list; the others are in this one.
+const LIST_WAIT: Duration = Duration::from_secs(15);
 
 /// Calls run beside each other: nothing that a server says promises anything else.
 const PARALLEL: &str = "parallel";
@@ -90,6 +94,8 @@ pub(crate) enum Backing {
     /// A method of the node itself, and its profile.
     Builtin(&'static Method, AgentName),
     Workflow(Box<Workflow>),
+    /// An automation, which fires when it is called.
+    Automation(Box<InForce>),
 }
 
 /// A capability that is offered.
@@ -107,6 +113,7 @@ impl Found {
             Backing::Agent(registered) => registered.row.registered.capability_id,
             Backing::Builtin(method, _) => builtin::id(method),
             Backing::Workflow(workflow) => workflow::id_of(&workflow.name),
+            Backing::Automation(automation) => automation::id_of(&automation.name),
         }
     }
 
@@ -120,6 +127,7 @@ impl Found {
             Backing::Agent(_) => BackingKind::Agent,
             Backing::Builtin(..) => BackingKind::Builtin,
             Backing::Workflow(_) => BackingKind::Workflow,
+            Backing::Automation(_) => BackingKind::Automation,
         }
     }
 
@@ -130,6 +138,7 @@ impl Found {
             Backing::Agent(registered) => &registered.agent,
             Backing::Builtin(_, profile) => profile,
             Backing::Workflow(workflow) => &workflow.name,
+            Backing::Automation(automation) => &automation.name,
         }
     }
 
@@ -137,7 +146,7 @@ impl Found {
     pub(crate) fn connector(&self) -> Option<&Declared> {
         match &self.backing {
             Backing::Connector(declared) => Some(declared),
-            Backing::Agent(_) | Backing::Builtin(..) | Backing::Workflow(_) => None,
+            Backing::Agent(_) | Backing::Builtin(..) | Backing::Workflow(_) | Backing::Automation(_) => None,
         }
     }
 
@@ -145,7 +154,9 @@ impl Found {
     pub(crate) fn offered_by(&self) -> Option<OfferedBy> {
         match &self.backing {
             Backing::Agent(registered) => Some(registered.offered_by()),
-            Backing::Connector(_) | Backing::Builtin(..) | Backing::Workflow(_) => None,
+            Backing::Connector(_) | Backing::Builtin(..) | Backing::Workflow(_) | Backing::Automation(_) => {
+                None
+            }
         }
     }
 
@@ -164,7 +175,7 @@ impl Found {
         match &self.backing {
             Backing::Connector(declared) => declared.spec.timeout_ms,
             Backing::Agent(registered) => registered.row.registered.timeout_ms,
-            Backing::Builtin(..) => builtin::TIMEOUT_MS,
+            Backing::Builtin(..) | Backing::Automation(_) => builtin::TIMEOUT_MS,
             Backing::Workflow(workflow) => workflow.spec.timeout_ms,
         }
     }
@@ -184,6 +195,7 @@ impl Found {
             Backing::Workflow(workflow) => {
                 (workflow.spec.permission, workflow::RULE, format!("workflow `{}`", workflow.name))
             }
+            Backing::Automation(automation) => automation::holds(automation),
         }
     }
 
@@ -194,7 +206,7 @@ impl Found {
             Backing::Agent(registered) => registered.vouched(),
             Backing::Builtin(method, _) => Some(builtin::effect(method)),
             // It has agents do what nobody can know before.
-            Backing::Workflow(_) => None,
+            Backing::Workflow(_) | Backing::Automation(_) => None,
         };
         let class = vouched.unwrap_or(EffectClass::External);
         let reversible = matches!(class, EffectClass::None | EffectClass::Read);
@@ -248,8 +260,8 @@ impl Of<'_> {
     }
 }
 
-/// What is offered.
-pub(crate) async fn listed(shared: &Arc<Shared>, of: Of<'_>) -> Result<Listed, RpcError> {
+/// What is offered, of what whoever asks may know of.
+pub(crate) async fn listed(shared: &Arc<Shared>, caller: &Caller, of: Of<'_>) -> Result<Listed, RpcError> {
     let mut listed = match (of.connector, of.wants(BackingKind::Connector)) {
         (_, false) => Listed::default(),
         (Some(name), true) => of_connectors(shared, vec![live::declared(shared, name)?]).await?,
@@ -263,6 +275,10 @@ pub(crate) async fn listed(shared: &Arc<Shared>, of: Of<'_>) -> Result<Listed, R
     }
     if of.wants(BackingKind::Workflow) {
         listed.found.extend(workflow::all(shared).await?);
+    }
+    if of.wants(BackingKind::Automation) {
+        let automations = automation::all(shared).await?;
+        listed.found.extend(automations.into_iter().filter(|found| automation::is_seen_by(found, caller)));
     }
     listed.found.sort_by_key(Found::name);
     Ok(listed)
@@ -283,10 +299,15 @@ async fn of_connectors(shared: &Arc<Shared>, declared: Vec<Declared>) -> Result<
         })
         .collect();
     let mut listed = Listed::default();
+    let until = tokio::time::Instant::now() + LIST_WAIT;
     for (declared, asked) in asking {
-        let (inventory, standing) = asked
-            .await
-            .map_err(|_cut| RpcError::new(ErrorName::Internal, "a look at a connector was cut off"))?;
+        // One that is late is asked on by its task: the next list has what it finds.
+        let Ok(asked) = tokio::time::timeout_at(until, asked).await else {
+            listed.standings.push(late(declared.name));
+            continue;
+        };
+        let (inventory, standing) =
+            asked.map_err(|_cut| RpcError::new(ErrorName::Internal, "a look at a connector was cut off"))?;
         let (failure, inventory) = match inventory {
             Ok(inventory) => (None, inventory),
             Err(failure) => (Some(failure.to_string()), Arc::new(Inventory::default())),
@@ -308,6 +329,12 @@ async fn of_connectors(shared: &Arc<Shared>, declared: Vec<Declared>) -> Result<
         }
     }
     Ok(listed)
+}
+
+fn late(connector: AgentName) -> ConnectorStanding {
+    let failure = format!("it has not answered within {} s; it is still asked", LIST_WAIT.as_secs());
+    let failure = Some(failure);
+    ConnectorStanding { connector, available: false, protocol: None, failure, left_out: Vec::new() }
 }
 
 /// Whether a server does not accept what it is shown; one that is left alone for that still does not.
@@ -349,13 +376,18 @@ pub(super) fn no_capability(text: &str) -> RpcError {
 ///
 /// # Errors
 /// `not_found`, or `unavailable` where its connector does not answer.
-pub(crate) async fn find(shared: &Arc<Shared>, text: &str) -> Result<Found, Unfound> {
+pub(crate) async fn find(shared: &Arc<Shared>, caller: &Caller, text: &str) -> Result<Found, Unfound> {
     let id = text.parse::<CapabilityId>().ok();
     if let Some(found) = builtin::find(shared, (text, id))? {
         return Ok(found);
     }
     if let Some(found) = workflow::find(shared, (text, id))? {
         return Ok(found);
+    }
+    if let Some(found) = automation::find(shared, (text, id)).await? {
+        return automation::is_seen_by(&found, caller)
+            .then_some(found)
+            .ok_or_else(|| no_capability(text).into());
     }
     if let Some(found) = registered::find(shared, text, id)? {
         return Ok(found);

@@ -365,10 +365,9 @@ pub(super) fn settle(
     origin: &Origin,
 ) {
     // Where it cannot be read, the end itself cannot be recorded either.
-    let Ok(Some(row)) = shared.record.look_up(|reader| reader.invocation(&id)) else { return };
-    let Some(by) = row.asked.offered_by.filter(|_| row.begun_at.is_some()) else { return };
+    let Ok(Some(by)) = shared.record.look_up(|reader| reader.invocation_server(&id)) else { return };
     let settled = Fact::CapabilitySettled(CapabilitySettled { invocation_id: id, state });
-    shared.record.add(draft, StreamName::Agent(by.agent_id), origin, settled);
+    shared.record.add(draft, StreamName::Agent(by), origin, settled);
 }
 
 /// Waits for what ends a call but its answer: it is taken back, or its time is over.

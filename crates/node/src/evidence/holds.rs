@@ -50,6 +50,21 @@ pub(crate) fn hold(shared: &Shared, pack_id: &str, ids: &[CheckpointId]) -> Resu
     write_atomic(&path, digests.join("\n").as_bytes(), 0o600).map_err(|error| unwritten(&error))
 }
 
+/// Ends the hold of a pack of which nothing stands in its folder: it could not be written, or it is kept elsewhere, where
+/// nobody would see it go. On a thread that may block.
+pub(crate) fn settle(shared: &Shared, pack_id: &str) -> Result<(), RpcError> {
+    let above = shared.dirs.state.join(FOLDER);
+    match fs::remove_dir(above.join(pack_id)) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => return Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritten(&error)),
+        _ => {}
+    }
+    match fs::remove_file(above.join(format!("{pack_id}.{ENDING}"))) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritten(&error)),
+        _ => Ok(()),
+    }
+}
+
 /// What is held now. Holds of packs that are gone go, too. On a thread that may block.
 ///
 /// # Errors

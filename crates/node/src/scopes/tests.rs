@@ -25,6 +25,7 @@ fn table() -> Vec<Row> {
         .chain(reading_whatever_one_may_see())
         .chain(conversations())
         .chain(work())
+        .chain(benchmarks())
         .chain(resources())
         .chain(workspaces())
         .chain(neighbours())
@@ -83,6 +84,22 @@ fn work() -> Vec<Row> {
         (task(), "read", &["runtime/task.get", "runtime/task.graph"]),
         (run(), "read", &["runtime/run.get"]),
         (json!({}), "read", &["runtime/task.list", "runtime/run.list"]),
+    ]
+}
+
+fn benchmarks() -> Vec<Row> {
+    let trial = || json!({ "trial_id": TURN.replace("trn", "tri") });
+    let start = json!({
+        "agent": "a", "content": "x", "dataset": { "id": "d", "version": "1", "case": "c" },
+        "configuration": { "id": "p" },
+    });
+    let reward = json!({ "trial_id": trial()["trial_id"], "reward": 1 });
+    let both = json!({ "baseline": trial()["trial_id"], "candidate": [trial()["trial_id"]] });
+    vec![
+        (start, "signal", &["benchmark/trial.start"]),
+        (reward, "signal", &["benchmark/reward.record"]),
+        (trial(), "supervise", &["benchmark/trial.export"]),
+        (both, "signal", &["benchmark/run.compare"]),
     ]
 }
 

@@ -153,7 +153,8 @@ async fn call_about_jobs(session: &Session, request: Request) -> Result<Box<RawV
         Request::JobItemAssign(params) => raw(jobs::assign(session, params).await?),
         Request::JobItemRetry(params) => raw(jobs::retry(session, params).await?),
         Request::JobItemReport(params) => raw(jobs::report(session, params).await?),
-        other => call_about_subagents(session, other).await,
+        // Each hand holds the request, and some requests are large.
+        other => Box::pin(call_about_subagents(session, other)).await,
     }
 }
 
@@ -349,6 +350,10 @@ async fn call_about_traces(session: &Session, request: Request) -> Result<Box<Ra
         Request::TapOpen(params) => raw(methods::taps::open(session, params)?),
         Request::TapClose(params) => raw(methods::taps::close(session, &params)?),
         Request::AuditVerify(_) => raw(methods::audit::verify(session).await?),
+        Request::TrialStart(params) => raw(Box::pin(methods::benchmark::start(session, params)).await?),
+        Request::RewardRecord(params) => raw(Box::pin(methods::benchmark::reward(session, params)).await?),
+        Request::TrialExport(params) => raw(Box::pin(methods::benchmark::export(session, params)).await?),
+        Request::RunCompare(params) => raw(Box::pin(methods::benchmark::compare(session, params)).await?),
         other => Err(RpcError::new(ErrorName::Unsupported, format!("{} is not served", other.method()))),
     }
 }

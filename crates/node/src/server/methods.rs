@@ -8,6 +8,7 @@ pub(super) mod artifacts;
 pub(super) mod ask;
 pub(super) mod audit;
 pub(super) mod automations;
+pub(super) mod benchmark;
 pub(super) mod capabilities;
 pub(super) mod contexts;
 pub(super) mod conversation;

@@ -22,12 +22,6 @@ use crate::{
     server::dispatch::decoded,
 };
 
-/// Whether an automation is the caller's business: operators', and the agent's that declared it.
-fn concerns(session: &Session, automation: &InForce) -> bool {
-    session.caller.is_operator()
-        || automation.acts_as.agent_id.is_some_and(|agent| session.caller.is_agent(agent))
-}
-
 fn none(name: &str) -> RpcError {
     RpcError::new(ErrorName::NotFound, format!("no automation `{name}`"))
         .hint("`edgeplane automation list` shows those there are")
@@ -46,13 +40,13 @@ fn check_somebody(session: &Session) -> Result<(), RpcError> {
 fn seen(session: &Session, name: &str) -> Result<InForce, RpcError> {
     check_somebody(session)?;
     let found = automations::one(&session.shared, name)?;
-    found.filter(|found| concerns(session, found)).ok_or_else(|| none(name))
+    found.filter(|found| found.concerns(&session.caller)).ok_or_else(|| none(name))
 }
 
 pub(in crate::server) async fn list(session: &Session) -> Result<AutomationsResult, RpcError> {
     check_somebody(session)?;
     let mut found = automations::all(&session.shared).await?;
-    found.retain(|automation| concerns(session, automation));
+    found.retain(|automation| automation.concerns(&session.caller));
     let items = found.iter().map(|automation| view(session, automation, 0)).collect::<Result<_, _>>()?;
     Ok(AutomationsResult { items })
 }

@@ -33,6 +33,9 @@ use crate::{
 const ROWS_MAX: u32 = 500;
 const ROWS_STANDARD: u32 = 100;
 
+/// Bytes of JSON after which a list with schemas ends; one entry more has at most 256 KiB, and a line 16 MiB.
+const PAGE_BYTES_MAX: usize = 2 << 20;
+
 /// Longest words to look for, in bytes.
 const QUERY_BYTES_MAX: usize = 1_024;
 
@@ -59,13 +62,14 @@ pub(in crate::server) async fn list(
     session: &Session,
     params: ListCapabilitiesParams,
 ) -> Result<CapabilitiesResult, RpcError> {
-    let ListCapabilitiesParams { connector, backing, kind, limit, cursor } = params;
+    let ListCapabilitiesParams { connector, backing, kind, limit, cursor, schemas } = params;
     if cursor.as_ref().is_some_and(|cursor| !cursor.contains('/')) {
         return Err(RpcError::new(ErrorName::InvalidParams, "`cursor` is none that a list gave out"));
     }
     let connector = connector.as_ref().map(edgeplane_types::AgentName::as_str);
-    let listed = capabilities::listed(&session.shared, Of { connector, backing }).await?;
-    page(session, listed, (kind, limit), |found| cursor.as_ref().is_none_or(|after| found.name() > *after))
+    let listed = capabilities::listed(&session.shared, &session.caller, Of { connector, backing }).await?;
+    let wanted = Page { kind, limit, with_schemas: schemas, is_first: cursor.is_none() };
+    page(session, listed, wanted, |found| cursor.as_ref().is_none_or(|after| found.name() > *after))
 }
 
 pub(in crate::server) async fn search(
@@ -78,8 +82,9 @@ pub(in crate::server) async fn search(
         return Err(RpcError::new(ErrorName::InvalidParams, what));
     }
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let listed = capabilities::listed(&session.shared, Of::default()).await?;
-    page(session, listed, (kind, limit), |found| {
+    let listed = capabilities::listed(&session.shared, &session.caller, Of::default()).await?;
+    let wanted = Page { kind, limit, with_schemas: false, is_first: false };
+    page(session, listed, wanted, |found| {
         let offer = &found.offer;
         let texts = [Some(&found.name()), offer.title.as_ref(), offer.description.as_ref()];
         let text: Vec<String> = texts.into_iter().flatten().map(|text| text.to_lowercase()).collect();
@@ -87,33 +92,59 @@ pub(in crate::server) async fn search(
     })
 }
 
+/// Which part of a list is wanted.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    kind: Option<CapabilityKind>,
+    limit: Option<u32>,
+    with_schemas: bool,
+    /// Whether nothing is before it.
+    is_first: bool,
+}
+
 /// What of a list is shown to whoever asks: an agent does not see what it may not call.
 fn page(
     session: &Session,
     listed: Listed,
-    (kind, limit): (Option<CapabilityKind>, Option<u32>),
+    wanted: Page,
     is_wanted: impl Fn(&Found) -> bool,
 ) -> Result<CapabilitiesResult, RpcError> {
-    let rows = usize::try_from(limit.unwrap_or(ROWS_STANDARD).clamp(1, ROWS_MAX)).unwrap_or(1);
+    let rows = usize::try_from(wanted.limit.unwrap_or(ROWS_STANDARD).clamp(1, ROWS_MAX)).unwrap_or(1);
     let own = calling(session)?;
     let by = By { caller: &session.caller, agent: own.as_ref() };
     let mut items: Vec<CapabilityView> = Vec::new();
-    let mut next_cursor = None;
+    let (mut next_cursor, mut bytes) = (None, 0_usize);
+    let mut seen = wanted.is_first.then(String::new);
     for found in listed.found {
-        if kind.is_some_and(|kind| kind != found.kind()) || !is_wanted(&found) {
+        if wanted.kind.is_some_and(|kind| kind != found.kind()) || !is_wanted(&found) {
             continue;
         }
         let policy = capabilities::evaluate(&session.shared, &by, &found);
         if own.is_some() && policy.decision == Permission::Deny {
             continue;
         }
-        if items.len() == rows {
-            next_cursor = items.last().map(|last| last.name.clone());
-            break;
+        if let Some(seen) = &mut seen {
+            let (name, class) = (found.name(), found.effect().class);
+            seen.push_str(&format!("{name}\0{}\0{class}\0{}\n", found.offer.digest, policy.decision));
         }
-        items.push(capabilities::view(&found, policy, false));
+        if next_cursor.is_some() {
+            continue;
+        }
+        if items.len() == rows || bytes >= PAGE_BYTES_MAX {
+            next_cursor = items.last().map(|last| last.name.clone());
+            if seen.is_none() {
+                break;
+            }
+            continue;
+        }
+        let view = capabilities::view(&found, policy, wanted.with_schemas);
+        if wanted.with_schemas {
+            bytes = bytes.saturating_add(serde_json::to_vec(&view).map_or(0, |json| json.len()));
+        }
+        items.push(view);
     }
-    Ok(CapabilitiesResult { items, connectors: listed.standings, next_cursor })
+    let digest = seen.map(|seen| edgeplane_proof::digest(seen.as_bytes()).to_string());
+    Ok(CapabilitiesResult { items, connectors: listed.standings, next_cursor, digest })
 }
 
 pub(in crate::server) async fn get(
@@ -121,7 +152,7 @@ pub(in crate::server) async fn get(
     params: CapabilityParams,
 ) -> Result<CapabilityView, RpcError> {
     let own = calling(session)?;
-    let found = capabilities::find(&session.shared, &params.capability).await?;
+    let found = capabilities::find(&session.shared, &session.caller, &params.capability).await?;
     let by = By { caller: &session.caller, agent: own.as_ref() };
     let policy = capabilities::evaluate(&session.shared, &by, &found);
     Ok(capabilities::view(&found, policy, true))
@@ -141,7 +172,7 @@ pub(in crate::server) async fn invoke(
     let InvokeParams { capability, digest, input, mode, timeout_ms } = params;
     let own = calling(session)?;
     let by = By { caller: &session.caller, agent: own.as_ref() };
-    let found = match capabilities::find(&session.shared, &capability).await {
+    let found = match capabilities::find(&session.shared, &session.caller, &capability).await {
         Ok(found) => found,
         Err(unfound) => {
             let is_locked = unfound.is_locked;
@@ -272,15 +303,18 @@ async fn until(
     let over = tokio::time::sleep(time.unwrap_or(Duration::from_millis(AWAIT_MS_MAX)));
     tokio::pin!(over);
     loop {
-        let found = row(shared, id)?;
-        if is_there(found.state) {
-            return Ok(found);
+        // One that is worked on is not over, and the record need not say so.
+        if !shared.capabilities.is_running(id) {
+            let found = row(shared, id)?;
+            if is_there(found.state) {
+                return Ok(found);
+            }
         }
         // Cancel-safe: a change that is seen is looked at in the next round.
         tokio::select! {
             changed = ends.changed() => {
                 if changed.is_err() {
-                    return Ok(found);
+                    return row(shared, id);
                 }
             }
             () = &mut over => return row(shared, id),

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use edgeplane_neighbour::NeighbourError;
 use edgeplane_proof::digest;
 use edgeplane_store::AgentFilter;
-use edgeplane_types::{ErrorName, EventId, Phase, StreamName};
+use edgeplane_types::{ErrorName, EventId, Phase, SafeLabel, StreamName};
 use edgeplane_wire::{
     api::evidence::{
         CaseExportParams, CaseExportResult, GapView, GapsParams, GapsResult, PackFile, PackParams, PackRef,
@@ -17,7 +17,7 @@ use edgeplane_wire::{
 
 use super::{Session, terminals::agent_id};
 use crate::{
-    evidence::{self, Sources, gaps, holds, replay},
+    evidence::{self, Beside, Built, Sources, gaps, holds, replay},
     neighbours,
     workspaces::blocking,
 };
@@ -25,7 +25,7 @@ use crate::{
 /// Bytes of a pack that comes with the answer; a larger one is written on the node.
 const INLINE_BYTES_MAX: usize = 4 << 20;
 
-fn sources(session: &Session) -> Sources {
+pub(super) fn sources(session: &Session) -> Sources {
     let shared = &session.shared;
     // The part that no other pack has is that of any id.
     let id: EventId = shared.record.mint().id();
@@ -37,6 +37,7 @@ fn sources(session: &Session) -> Sources {
         environment: shared.environment.clone(),
         pack_id,
         made_at: shared.record.now(),
+        beside: Beside::default(),
     }
 }
 
@@ -50,12 +51,23 @@ pub(in crate::server) async fn export(session: &Session, params: PackParams) -> 
         return Err(RpcError::new(ErrorName::InvalidParams, "`from` is after `to`"));
     }
     let key = shared.keys.signing(&shared.record).await?;
-    let (sources, write) = (sources(session), params.write);
+    let (mut sources, write) = (sources(session), params.write);
     let (pack_id, signed_by) = (sources.pack_id.clone(), key.key_id().clone());
     let built = shared
         .record
-        .read(move |reader| Ok(evidence::build(reader, &sources, &params, agent, &key)))
+        .read(move |reader| Ok(evidence::build(reader, &mut sources, &params, agent, &key)))
         .await??;
+    hand_out(session, built, write, (pack_id, signed_by)).await
+}
+
+/// Gives a pack away: with the answer if it is small, else as a folder on the node.
+pub(super) async fn hand_out(
+    session: &Session,
+    built: Built,
+    write: bool,
+    (pack_id, signed_by): (String, SafeLabel),
+) -> Result<PackResult, RpcError> {
+    let shared = &session.shared;
     let refs = built.files.iter().map(|(path, bytes)| PackRef {
         path: path.clone(),
         digest: digest(bytes).to_string(),
@@ -78,7 +90,9 @@ pub(in crate::server) async fn export(session: &Session, params: PackParams) -> 
         let own = shared.clone();
         let kept = blocking(move || {
             holds::hold(&own, &pack, &built.checkpoints)?;
-            Ok::<_, RpcError>(backend.keep(&pack, &files))
+            let kept = backend.keep(&pack, &files);
+            holds::settle(&own, &pack)?;
+            Ok::<_, RpcError>(kept)
         })
         .await??;
         let refused = |error: &NeighbourError| match neighbours::failed(error) {

@@ -124,6 +124,37 @@ fn following(
     Ok(TranscriptResult { items: answer.items, next, end: false })
 }
 
+/// All that was said and done in the turn of a message before a number of its agent's stream, and whether there is more
+/// than is given.
+pub(in crate::server) fn of_message(
+    reader: &Reader,
+    (stream, id): (&StreamName, MessageId),
+    before: u64,
+    entries_max: usize,
+) -> Result<(Vec<TranscriptEntry>, bool), ReadError> {
+    let of = Some(items::Of::Turn(crate::agent::turn_of(id)));
+    let wanted = Wanted { epoch: None, message_id: None, detail: Detail::Everything, limit: entries_max, of };
+    let (mut found, mut bytes) = (Vec::new(), 0_usize);
+    let mut after = before_message(reader, stream, &id)?;
+    loop {
+        let page = following(reader, stream, after, wanted)?;
+        for entry in page.items {
+            if entry.seq >= before {
+                return Ok((found, false));
+            }
+            bytes = bytes.saturating_add(entry::bytes(&entry));
+            if found.len() >= entries_max || bytes > ANSWER_BYTES_MAX {
+                return Ok((found, true));
+            }
+            found.push(entry);
+        }
+        if page.end || page.next.saturating_add(1) >= before {
+            return Ok((found, false));
+        }
+        after = page.next;
+    }
+}
+
 /// The last entries, oldest first. An agent that did nothing else for ten thousand events has none.
 fn newest(reader: &Reader, stream: &StreamName, wanted: Wanted) -> Result<TranscriptResult, ReadError> {
     let head = reader.stream_head(stream)?.map_or(0, |head| head.seq);
