@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Workspace(command::workspace::WorkspaceArgs),
     Checkpoint(Box<command::checkpoint::CheckpointArgs>),
     Artifact(Box<command::artifact::ArtifactArgs>),
+    Benchmark(command::benchmark::BenchmarkArgs),
     Context(command::context_of::ContextArgs),
     Queue(command::queue::QueueArgs),
     Output(command::output_of::OutputArgs),

@@ -11,6 +11,7 @@ pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod automation;
+pub(crate) mod benchmark;
 pub(crate) mod capability;
 pub(crate) mod checkpoint;
 pub(crate) mod completion;
@@ -135,6 +136,7 @@ fn run(command: Command, context: &mut Context) -> anyhow::Result<Outcome> {
         Command::Subagent(args) => subagent::run(*args, context),
         Command::Workspace(args) => workspace::run(&args, context),
         Command::Artifact(args) => artifact::run(&args, context),
+        Command::Benchmark(args) => benchmark::run(args, context),
         Command::Context(args) => context_of::run(&args, context),
         Command::Checkpoint(args) => checkpoint::run(&args, context),
         Command::Queue(args) => queue::run(&args, context),

@@ -3,7 +3,9 @@
 
 use std::{
     fs,
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use edgeplane_os::failpoint;
@@ -202,6 +204,88 @@ fn what_a_turn_came_to_is_published_and_told_outside() {
         "{told}"
     );
     assert_eq!(told["payload"]["ref"], format!("sha256:{}", made["digest"].as_str().unwrap()));
+    node.verify();
+}
+
+/// Proves ART-004.
+#[test]
+fn another_kind_or_label_is_a_version_and_an_end_is_held_to_its_version() {
+    let node = Node::start();
+    let plain = json!({ "media_type": "text/plain", "labels": { "stage": "draft" } });
+    let markdown = json!({ "media_type": "text/markdown", "labels": { "stage": "draft" } });
+    let done = json!({ "media_type": "text/markdown", "labels": { "stage": "done" } });
+    for (more, version, unchanged) in
+        [(&plain, 1, false), (&markdown, 2, false), (&done, 3, false), (&done, 3, true)]
+    {
+        let made = publish(&node, "plan", "the same", more).unwrap();
+        assert_eq!((&made["version"], made["unchanged"] == true), (&json!(version), unchanged), "{more}");
+    }
+    let end = |version: u64| ask(&node, "delete", json!({ "artifact": "plan", "if_version": version }));
+    for other in [0, 2, 4] {
+        let error = end(other).unwrap_err();
+        assert_eq!((error.name(), error.data.effect), (ErrorName::VersionConflict, Effect::None), "{other}");
+    }
+    assert_eq!(ask(&node, "read", json!({ "artifact": "plan" })).unwrap()["content"], "the same");
+    end(3).unwrap();
+    node.verify();
+}
+
+/// Proves ART-003.
+#[test]
+fn what_the_caller_may_not_see_it_does_not_publish() {
+    let node = Node::start();
+    let log = node.scratch().join("log");
+    node.run("worker", &task_worker("worker", &log, &[], ""));
+    node.run("one", &terminal("one", &["/bin/cat"], ""));
+    let turn = json!({ "agent": "worker", "input": [{ "type": "text", "text": "do it" }] });
+    let turn = call(&node, "conversation/turn.start", turn)["turn_id"].as_str().unwrap().to_owned();
+    let output = turn.replace("trn_", "out_");
+    let words = || node.connect().try_raw("conversation/output.get", json!({ "output_id": output }));
+    eventually("the turn is over", || words().is_ok());
+    let theirs = call(&node, "workspace/create", json!({ "agent": "worker" }));
+    let file = json!({ "workspace_id": theirs["workspace_id"], "path": "left" });
+    for (source, refusal) in [
+        (json!({ "name": "x", "output_id": output }), ErrorName::PermissionDenied),
+        (json!({ "name": "x", "file": file }), ErrorName::NotFound),
+    ] {
+        let error = speak_as(&node, "one").try_raw("workspace/artifact.publish", source.clone()).unwrap_err();
+        assert_eq!(error.name(), refusal, "{source}");
+        // Whoever may see it may publish it.
+        speak_as(&node, "worker").try_raw("workspace/artifact.publish", source).unwrap();
+    }
+    assert_eq!(node.count("one", "artifact.published"), 0);
+    node.verify();
+}
+
+/// Proves ART-003.
+#[test]
+fn a_file_that_is_being_written_is_not_published() {
+    let node = Node::start();
+    let folder = node.scratch().join("folder");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("large");
+    fs::write(&path, vec![0; 32 << 20]).unwrap();
+    let made = call(&node, "workspace/create", json!({ "folder": folder.to_str().unwrap() }));
+    let source = json!({ "workspace_id": made["workspace_id"], "path": "large" });
+    let is_over = AtomicBool::new(false);
+    let refused = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            for round in (0_u8..=255).cycle() {
+                file.write_all_at(&[round], 0).unwrap();
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let refused = ask(&node, "publish", json!({ "name": "large", "file": source }));
+        is_over.store(true, Ordering::Relaxed);
+        refused.unwrap_err()
+    });
+    assert_eq!(refused.name(), ErrorName::InvalidState, "{refused}");
+    assert!(refused.message.contains("is being changed"), "{refused}");
+    assert!(stored(&node).is_empty());
+    ask(&node, "publish", json!({ "name": "large", "file": source })).unwrap();
     node.verify();
 }
 

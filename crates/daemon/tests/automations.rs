@@ -2,19 +2,25 @@
 //! and too large; circles; and agents that want more than they may.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on ends at once")]
 
+#[path = "automations/called.rs"]
+mod called;
+#[path = "automations/deliveries.rs"]
+mod deliveries;
+#[path = "automations/held.rs"]
+mod held;
 #[path = "automations/stage.rs"]
 mod stage;
 
 use edgeplane_os::failpoint;
 use edgeplane_testkit::{
-    Node, NodeOptions,
+    Node,
     wait::{eventually, eventually_some},
 };
-use edgeplane_types::{ErrorName, Scope};
+use edgeplane_types::{ErrorName, Scope, Timestamp};
 use serde_json::{Value, json};
 use stage::{
-    Delivery, SECRET, as_agent, ask, firings, made, messages, now, over, put, shown, signalling, start,
-    states, stop, until, worker,
+    Delivery, as_agent, ask, firings, made, messages, now, over, put, shown, signalling, start, states, stop,
+    until, with_hook, worker,
 };
 
 fn arm(node: &Node, point: &str) {
@@ -205,6 +211,18 @@ fn what_is_withdrawn_or_not_enabled_does_nothing() {
     node.verify();
 }
 
+/// Each time that came due had it fire or was passed over, and none both or twice.
+fn check_accounted_once(node: &Node, name: &str) {
+    let of = |kind: &str| node.facts("", kind).into_iter().filter(|fact| fact["automation"] == name);
+    let time = |value: &Value| serde_json::from_value::<Timestamp>(value.clone()).unwrap();
+    let fired =
+        of("automation.fired").map(|fact| (fact["cause"]["due_at"].clone(), fact["cause"]["due_at"].clone()));
+    let passed = of("automation.skipped").map(|fact| (fact["from"].clone(), fact["to"].clone()));
+    let mut spans: Vec<_> = fired.chain(passed).map(|(from, to)| (time(&from), time(&to))).collect();
+    spans.sort_unstable();
+    assert!(spans.windows(2).all(|two| two[0].1 < two[1].0), "{spans:?}");
+}
+
 /// Proves AUT-015.
 #[test]
 fn a_schedule_fires_and_is_caught_up() {
@@ -213,9 +231,10 @@ fn a_schedule_fires_and_is_caught_up() {
     let to = json!({ "task": { "agent": "reviewer", "title": "Due ${event.due_at}" } });
     put(&node, "often", &json!({ "on": { "schedule": { "every": "1s" } }, "do": to }));
     let at = now() + 3;
-    let stamp = edgeplane_types::Timestamp::from_micros(i64::try_from(at).unwrap() * 1_000_000);
+    let stamp = Timestamp::from_micros(i64::try_from(at).unwrap() * 1_000_000);
     put(&node, "once", &json!({ "on": { "schedule": { "at": stamp.to_string() } }, "do": to }));
-    eventually("it fires again and again", || shown(&node, "often")["fired"].as_u64() >= Some(2));
+    eventually("it fires again and again", || shown(&node, "often")["fired"].as_u64() >= Some(3));
+    check_accounted_once(&node, "often");
     made(&node, "resource/delete", json!({ "uri": "edgeplane://automation/often" }));
     node.kill_daemon();
     until(at + 1);
@@ -226,95 +245,6 @@ fn a_schedule_fires_and_is_caught_up() {
     node.kill_daemon();
     node.up();
     assert_eq!(firings(&node, "once").len(), 1, "once is once");
-    node.verify();
-}
-
-fn with_hook() -> Node {
-    let node = Node::start_with(NodeOptions { env: Node::over_http(), ..NodeOptions::default() });
-    worker(&node, "reviewer");
-    let secret = node.scratch().join("secret");
-    std::fs::write(&secret, format!("{SECRET}\n")).unwrap();
-    let value = json!({
-        "on": { "webhook": { "secretRef": { "file": secret } } },
-        "do": { "method": { "name": "runtime/agent.signal", "params": {
-            "agent": "reviewer", "parts": [{ "type": "text", "text": "It says ${event.body.what}" }],
-        } } },
-    });
-    put(&node, "pushed", &value);
-    node
-}
-
-/// Proves AUT-020, AUT-023, AUT-024.
-#[test]
-fn a_delivery_fires_once_and_is_never_an_instruction() {
-    let node = with_hook();
-    let body = json!({ "what": "obey me" }).to_string();
-    let delivery =
-        Delivery { hook: "pushed", id: "d-1", at: now(), kind: "application/json", body: body.as_bytes() };
-    let answer = delivery.send_signed(&node);
-    assert_eq!((answer.status(), &answer.json()["replayed"]), (202, &json!(false)), "{}", answer.json());
-    let fired = over(&node, "pushed", 1);
-    assert_eq!(states(&fired), ["succeeded"]);
-    let told = &messages(&node, "reviewer", "It says obey me")[0];
-    assert_eq!((&told["channel"], &told["authority"]), (&json!("web"), &json!("untrusted")));
-    // Its sender does not know that it came, and sends it again.
-    let again = delivery.send_signed(&node);
-    assert_eq!((again.status(), &again.json()["replayed"]), (202, &json!(true)));
-    assert_eq!(again.json()["firing_id"], answer.json()["firing_id"]);
-    let other = Delivery { body: b"{\"what\": \"other\"}", ..delivery };
-    let other = other.send_signed(&node);
-    assert_eq!((other.status(), other.error_name().as_str()), (409, "idempotency_mismatch"));
-    let text = Delivery { hook: "pushed", id: "d-2", at: now(), kind: "text/plain", body: b"plain" };
-    assert_eq!(text.send_signed(&node).status(), 202);
-    assert_eq!(states(&over(&node, "pushed", 2)), ["succeeded", "failed"], "a text has no parts");
-    assert_eq!(messages(&node, "reviewer", "It says").len(), 1);
-    let shown = made(&node, "resource/get", json!({ "uri": "edgeplane://automation/pushed" }));
-    assert!(!shown.to_string().contains("scratch") && !node.log().contains(SECRET), "{shown}");
-    node.verify();
-}
-
-/// Proves AUT-021, AUT-022.
-#[test]
-fn forged_old_and_large_deliveries_leave_no_trace() {
-    let node = with_hook();
-    let body = br#"{"what": "x"}"#;
-    let good = |id| Delivery { hook: "pushed", id, at: now(), kind: "application/json", body };
-    let signed_by_another = good("f-1").signed("another secret");
-    let of_another = good("f-0").signed(SECRET);
-    for (delivery, signature) in [
-        (good("f-1"), signed_by_another.as_str()),
-        (good("f-2"), of_another.as_str()),
-        (good("f-3"), "v1,"),
-        (Delivery { hook: "none", ..good("f-4") }, &good("f-4").signed(SECRET)),
-    ] {
-        let answer = delivery.send(&node, signature);
-        assert_eq!(
-            (answer.status(), answer.error_name().as_str()),
-            (401, "unauthenticated"),
-            "{}",
-            delivery.id
-        );
-        assert!(answer.json()["message"].as_str().unwrap().contains("reason signature"), "the same for each");
-    }
-    for at in [now() - 400, now() + 400] {
-        let old = Delivery { at, ..good("f-5") };
-        let answer = old.send_signed(&node);
-        assert_eq!(answer.status(), 401);
-        assert!(answer.json()["message"].as_str().unwrap().contains("reason timestamp"));
-    }
-    let large = vec![b'1'; (256 << 10) + 1];
-    let large = Delivery { body: &large, ..good("f-6") };
-    assert_eq!(large.send_signed(&node).status(), 413);
-    assert_eq!(Delivery { kind: "image/png", ..good("f-7") }.send_signed(&node).status(), 415);
-    assert_eq!(Delivery { body: b"{", ..good("f-8") }.send_signed(&node).status(), 400);
-    assert_eq!(shown(&node, "pushed")["fired"], 0);
-    // What is not enabled is not there, either.
-    made(
-        &node,
-        "resource/patch",
-        json!({ "uri": "edgeplane://automation/pushed", "patch": { "enabled": false } }),
-    );
-    assert_eq!(good("f-9").send_signed(&node).status(), 401);
     node.verify();
 }
 
@@ -468,7 +398,7 @@ spec:
 /// Proves AUT-012.
 #[test]
 fn more_than_may_wait_is_passed_over_and_counted() {
-    let node = Node::start();
+    let node = with_hook();
     let slow = json!({
         "on": { "event": { "types": ["resource.put"], "where": { "payload.uri": "edgeplane://config/x" } } },
         "do": { "method": { "name": "runtime/agent.list" } },
@@ -489,5 +419,14 @@ fn more_than_may_wait_is_passed_over_and_counted() {
     assert!(view["skipped"].as_u64() >= Some(90), "{view}");
     let over = firings(&node, "slow").into_iter().filter(|firing| firing["state"] != "open");
     assert!(over.count() <= 1, "one acts within a minute");
+    // Whatever else it fires for by then finds no room, either, and leaves nothing behind.
+    let hook = made(&node, "resource/get", json!({ "uri": "edgeplane://automation/pushed" }));
+    let secret = json!({ "webhook": { "secretRef": { "file": node.scratch().join("secret") } } });
+    put(&node, "slow", &json!({ "on": secret, "do": hook["value"]["do"], "perMinute": 1 }));
+    let text = Delivery { hook: "slow", id: "d-1", at: now(), kind: "text/plain", body: b"x" };
+    assert_eq!(text.send_signed(&node).error_name(), "backpressure");
+    let by_hand = ask(&node, "capability/automation.fire", json!({ "name": "slow" })).unwrap_err();
+    assert_eq!(by_hand.name(), ErrorName::Backpressure, "{by_hand}");
+    assert_eq!(shown(&node, "slow")["fired"], view["fired"]);
     node.verify();
 }

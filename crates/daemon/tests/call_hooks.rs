@@ -74,24 +74,8 @@ fn told(node: &Node, name: &str) -> Vec<Value> {
 }
 
 fn connector(node: &Node, hooks: &str) {
-    let server = node.program("server.py", mcp::SERVER).display().to_string();
-    let log = node.scratch().join("tools.mcp").display().to_string();
-    node.apply(&format!(
-        "apiVersion: edgeplane.dev/v1alpha1
-kind: Connector
-metadata: {{name: tools}}
-spec:
-  transport: {{stdio: {{command: [python3, -u, {server}, plain], env: {{MCP_LOG: {log}}}}}}}
-  policy: {POLICY}
-  hooks: {{{hooks}}}
-"
-    ));
-}
-
-/// How often a tool of the server was called.
-fn calls(node: &Node) -> usize {
-    let log = fs::read_to_string(node.scratch().join("tools.mcp")).unwrap_or_default();
-    log.lines().filter(|line| line.contains("tools/call")).count()
+    let more = format!("  policy: {POLICY}\n  hooks: {{{hooks}}}");
+    node.apply(&mcp::declaration(node, "tools", "plain", &more));
 }
 
 fn agent(node: &Node) -> Connection {
@@ -140,13 +124,13 @@ fn a_hook_may_stop_a_call_have_it_asked_about_or_let_it_pass() {
         );
         assert!(view["reason"].as_str().unwrap().contains(reason), "{view}");
         assert_eq!(view["hooks"][0]["decision"], way);
-        assert_eq!(calls(&node), 0);
+        assert_eq!(mcp::calls(&node, "tools"), 0);
     }
     // It has somebody asked about what would have been let pass; nobody asks an operator.
     connector(&node, &format!("pre: [{}]", hook(&node, ("guard", "ask"), "pre_tool_use", "")));
     let view = call(&mut agent, "echo", &text);
     assert_eq!((&view["status"], &view["rule"]), (&json!("waiting"), &json!("hook-guard")), "{view}");
-    assert_eq!(calls(&node), 0);
+    assert_eq!(mcp::calls(&node, "tools"), 0);
     assert_eq!(approve(&node, &view)["status"], "succeeded");
     assert_eq!(call(&mut node.connect(), "echo", &text)["status"], "succeeded");
     // What nobody said anything of, it lets pass; what a list has asked about or refused, it does not.
@@ -260,7 +244,7 @@ fn a_hook_that_fails_stops_what_it_was_asked_about() {
     }
     let failed = node.facts("writer", "hook.failed");
     assert!(failed.len() == 7 && failed.iter().all(|fact| fact["passed_over"] == false), "{failed:?}");
-    assert_eq!(calls(&node), 0);
+    assert_eq!(mcp::calls(&node, "tools"), 0);
     let home = node.state_dir().join("connectors/tools").display().to_string();
     eventually("nothing of them runs any more", || running(&home) == 0);
     // Passed over is only one that says so, and only where somebody vouches that the tool reads.

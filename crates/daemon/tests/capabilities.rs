@@ -1,7 +1,7 @@
 //! Capabilities end to end: what a connector's server offers, who may call it, and what the record says of each call.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on ends at once")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use edgeplane_os::{failpoint, proc};
 use edgeplane_testkit::{Connection, Node, mcp, native, wait::eventually};
@@ -16,27 +16,9 @@ const POLICY: &str = "
     deny: [\"*secret*\", die]
     effects: {echo: read, add: none}";
 
-fn server(node: &Node) -> PathBuf {
-    node.program("server.py", mcp::SERVER)
-}
-
 /// A connector over the scripted server.
 fn connector(node: &Node, name: &str, more: &str) -> String {
-    let program = server(node).display().to_string();
-    let log = node.scratch().join(format!("{name}.mcp")).display().to_string();
-    let state = node.scratch().join(format!("{name}.state")).display().to_string();
-    format!(
-        "apiVersion: edgeplane.dev/v1alpha1
-kind: Connector
-metadata: {{name: {name}}}
-spec:
-  transport:
-    stdio:
-      command: [python3, -u, {program}, plain]
-      env: {{MCP_LOG: {log}, MCP_STATE: {state}}}
-  timeoutMs: 30000
-{more}"
-    )
+    mcp::declaration(node, name, "plain", &format!("  timeoutMs: 30000\n{more}"))
 }
 
 fn tools(node: &Node, more: &str) {

@@ -12,6 +12,8 @@ mod artifacts;
 mod automations;
 #[path = "catalogue/barriers.rs"]
 mod barriers;
+#[path = "catalogue/benchmarks.rs"]
+mod benchmarks;
 #[path = "catalogue/bindings.rs"]
 mod bindings;
 #[path = "catalogue/blobs.rs"]
@@ -340,6 +342,7 @@ fn all() -> Vec<Case> {
         barriers::cases(),
         artifacts::cases(),
         contexts::cases(),
+        benchmarks::cases(),
     ];
     profiles.into_iter().flatten().collect()
 }
@@ -438,6 +441,12 @@ fn artifacts_do_what_their_rows_say() {
 #[test]
 fn contexts_do_what_their_rows_say() {
     check_all(&contexts::cases());
+}
+
+/// Proves CALL-060.
+#[test]
+fn benchmarks_do_what_their_rows_say() {
+    check_all(&benchmarks::cases());
 }
 
 /// Proves CALL-060.

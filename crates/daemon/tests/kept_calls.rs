@@ -16,23 +16,7 @@ use serde_json::{Value, json};
 const POLICY: &str = "{default: ask, allow: [echo, append], effects: {echo: read, append: write}}";
 
 fn connector(node: &Node) {
-    let server = node.program("server.py", mcp::SERVER).display().to_string();
-    let log = node.scratch().join("tools.mcp").display().to_string();
-    node.apply(&format!(
-        "apiVersion: edgeplane.dev/v1alpha1
-kind: Connector
-metadata: {{name: tools}}
-spec:
-  transport: {{stdio: {{command: [python3, -u, {server}, plain], env: {{MCP_LOG: {log}}}}}}}
-  policy: {POLICY}
-"
-    ));
-}
-
-/// How often a tool of the server was called.
-fn calls(node: &Node) -> usize {
-    let log = fs::read_to_string(node.scratch().join("tools.mcp")).unwrap_or_default();
-    log.lines().filter(|line| line.contains("tools/call")).count()
+    node.apply(&mcp::declaration(node, "tools", "plain", &format!("  policy: {POLICY}")));
 }
 
 /// An agent that works in a folder of its own choice, of which this is kept.
@@ -94,7 +78,7 @@ fn what_a_call_may_change_is_kept_before_it_and_can_be_brought_back() {
     let (folder, mut one) = agent(&node, "one", "{checkpointBefore: [write, external]}");
     fs::write(folder.join("file"), "before\n").unwrap();
     let view = append(&mut one, &folder, "after");
-    assert_eq!((&view["status"], calls(&node)), (&json!("succeeded"), 1), "{view}");
+    assert_eq!((&view["status"], mcp::calls(&node, "tools")), (&json!("succeeded"), 1), "{view}");
     let shown = ask(&node, "capability/invocation.get", json!({ "invocation_id": view["invocation_id"] }));
     assert_eq!(shown["checkpoint_id"], view["checkpoint_id"]);
     let made = checkpoint(&node, &view);
@@ -146,10 +130,10 @@ fn a_call_before_which_nothing_can_be_kept_is_not_made_unless_the_manifest_says_
     approve(&node, &asked);
     let view = over(&node, &asked);
     assert_eq!((&view["status"], &view["cause"]), (&json!("failed"), &json!("checkpoint")), "{view}");
-    assert_eq!(calls(&node), 0);
+    assert_eq!(mcp::calls(&node, "tools"), 0);
     let view = append(&mut two, &elsewhere, "x");
     assert_eq!((&view["status"], &view["checkpoint_id"]), (&json!("succeeded"), &Value::Null), "{view}");
-    assert_eq!(calls(&node), 1);
+    assert_eq!(mcp::calls(&node, "tools"), 1);
     node.verify();
 }
 
@@ -182,21 +166,21 @@ fn a_daemon_that_dies_while_it_keeps_what_is_there_makes_no_call_twice() {
     connector(&node);
     let (_folder, mut one) = agent(&node, "one", "{checkpointBefore: [external]}");
     for point in ["checkpoint.started", "checkpoint.kept"] {
-        let before = calls(&node);
+        let before = mcp::calls(&node, "tools");
         let asked = call(&mut one, "add", &json!({ "a": 1, "b": 2 }));
         let armed = node.state_dir().join(failpoint::FOLDER);
         fs::create_dir_all(&armed).unwrap();
         fs::write(armed.join(point), "1").unwrap();
         approve(&node, &asked);
         eventually("the daemon has died", || node.has_ended());
-        assert_eq!(calls(&node), before, "{point}");
+        assert_eq!(mcp::calls(&node, "tools"), before, "{point}");
         node.up();
         let view = eventually_some("it is over", || {
             let of = json!({ "invocation_id": asked["invocation_id"] });
             Some(ask(&node, "capability/invocation.get", of)).filter(|view| view["status"] == "succeeded")
         });
         assert_eq!(checkpoint(&node, &view)["state"], "created", "{point}");
-        assert_eq!(calls(&node), before + 1, "{point}");
+        assert_eq!(mcp::calls(&node, "tools"), before + 1, "{point}");
         one = speak(&node, "one");
     }
     node.verify();

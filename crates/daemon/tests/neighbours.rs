@@ -300,6 +300,9 @@ impl Script<'_> {
             || self.call("stream/replay", json!({ "types": ["message.turn_ended"] }))["items"].clone();
         edgeplane_testkit::wait::eventually("both turns are over", || ended().as_array().unwrap().len() == 2);
         self.call("evidence/pack.export", json!({ "scope": { "agent": "worker" }, "write": true }));
+        // A pack of the node names it, so that it is held for as long as that pack is there.
+        self.call("workspace/checkpoint.create", json!({ "agent": "worker" }));
+        self.call("evidence/pack.export", json!({ "scope": { "node": true }, "write": true }));
         self.call("runtime/agent.stop", json!({ "agent": "worker" }));
         self.wait("stopped");
         self.look()
@@ -384,6 +387,10 @@ fn no_neighbour_shows_in_log_catalogue_or_read_model() {
             let calls = doubles.calls(which);
             assert_eq!(calls > 0, replaced.contains(&which), "{which} of {replaced:?}: {calls} calls");
         }
+        // Proves EVD-010: nobody would see a pack go that is elsewhere, so nothing is held for one.
+        let on_the_node = fs::read_dir(stage.path("run/state/evidence")).map_or(0, Iterator::count);
+        let expected = if replaced.contains(&"evidence") { 0 } else { 3 };
+        assert_eq!(on_the_node, expected, "two packs and a hold, {replaced:?} replaced");
     }
 }
 

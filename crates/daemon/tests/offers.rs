@@ -234,6 +234,34 @@ fn a_call_is_taken_back_and_its_secrets_are_the_agents() {
 
 /// Proves CAP-034.
 #[test]
+fn no_more_calls_of_an_agents_offers_wait_than_may() {
+    const SERVED_MAX: usize = 256;
+    let node = Node::start();
+    run(&node, "helper");
+    let mut helper = as_agent(&node, "helper");
+    register(&mut helper);
+    helper.try_raw("capability/register", json!({ "name": "other" })).unwrap();
+    let mut operator = node.connect();
+    let mut call_of = |name: &str| {
+        let capability = format!("agent:helper/{name}");
+        let params = json!({ "capability": capability, "input": text("a"), "mode": "async" });
+        operator.try_raw("capability/invoke", params)
+    };
+    let open: Vec<Value> = (0..SERVED_MAX).map(|_| call_of("count").unwrap()).collect();
+    // Whichever of its offers it is: all of them wait for the same agent.
+    for name in ["count", "other"] {
+        let error = call_of(name).unwrap_err();
+        assert_eq!(error.name(), ErrorName::Backpressure, "{error}");
+    }
+    assert_eq!(node.count("helper", "capability.called"), SERVED_MAX);
+    answer(&mut helper, &open[0], &json!({ "letters": 1 })).unwrap();
+    call_of("other").unwrap();
+    assert_eq!(call_of("other").unwrap_err().name(), ErrorName::Backpressure);
+    node.verify();
+}
+
+/// Proves CAP-034.
+#[test]
 fn what_may_not_be_offered_is_refused() {
     let node = Node::start();
     for name in ["helper", "writer"] {

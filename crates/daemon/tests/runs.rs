@@ -219,6 +219,10 @@ fn turn_that_is_begun_for_no_task_is_a_run_of_one() {
         let error = try_call(&node, method, params(id, &more)).unwrap_err();
         assert_eq!(error.name().as_str(), "not_found", "{method}");
         assert!(error.message.contains(begun["turn_id"].as_str().unwrap()), "{method}: {error}");
+        assert!(
+            error.data.hint.unwrap().contains("conversation/turn.interrupt"),
+            "{method}: what to do instead"
+        );
     }
     let graph = call(&node, "runtime/task.graph", json!({ "task_id": id }));
     assert_eq!((graph["tasks"].as_array().unwrap().len(), &graph["tasks"][0]["task_id"]), (1, &json!(id)));

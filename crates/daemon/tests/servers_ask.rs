@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use edgeplane_os::{Clock as _, SystemClock};
 use edgeplane_testkit::{
     Connection, Node, mcp, native,
     wait::{eventually, eventually_some},
@@ -13,20 +14,14 @@ use serde_json::{Value, json};
 
 /// A connector over the scripted server in one of its ways, and an agent that may call what it offers.
 fn stage(node: &Node, mode: &str, elicitation: &str) {
-    let program = node.program("server.py", mcp::SERVER).display().to_string();
-    let log = node.scratch().join("tools.mcp").display().to_string();
-    node.apply(&format!(
-        "apiVersion: edgeplane.dev/v1alpha1
-kind: Connector
-metadata: {{name: tools}}
-spec:
-  transport:
-    stdio: {{command: [python3, -u, {program}, {mode}], env: {{MCP_LOG: {log}}}}}
-  policy: {{default: allow}}
-  elicitation: {elicitation}
-  timeoutMs: 20000
-"
-    ));
+    stage_within(node, mode, elicitation, 20_000);
+}
+
+/// The same with calls that may take so many milliseconds.
+fn stage_within(node: &Node, mode: &str, elicitation: &str, timeout_ms: u32) {
+    let more =
+        format!("  policy: {{default: allow}}\n  elicitation: {elicitation}\n  timeoutMs: {timeout_ms}");
+    node.apply(&mcp::declaration(node, "tools", mode, &more));
     node.run("asker", &native("asker", &["/bin/sh", "-c", "exec cat >/dev/null"], ""));
 }
 
@@ -55,7 +50,11 @@ fn city() -> Value {
 
 /// Has the agent call the tool that asks, and does not wait.
 fn call(node: &Node, question: &Value) -> Value {
-    let params = json!({ "capability": "tools/ask", "input": { "question": question }, "mode": "async" });
+    call_with(node, &json!({ "question": question }))
+}
+
+fn call_with(node: &Node, input: &Value) -> Value {
+    let params = json!({ "capability": "tools/ask", "input": input, "mode": "async" });
     as_agent(node).try_raw("capability/invoke", params).unwrap()
 }
 
@@ -124,6 +123,33 @@ fn what_a_person_answers_goes_back_to_the_server() {
             assert_eq!(heard[0], "where it was");
         }
         assert_eq!(declined_by(&node), [Value::Null]);
+        node.verify();
+    }
+}
+
+/// Proves CAP-040.
+#[test]
+fn the_time_of_a_call_does_not_run_while_a_person_is_waited_for() {
+    const TIMEOUT_MS: u32 = 3_000;
+    for mode in ["curious", "modern-curious"] {
+        let node = Node::start();
+        stage_within(&node, mode, "form", TIMEOUT_MS);
+        let gate = node.scratch().join("gate");
+        let called = call_with(&node, &json!({ "question": city(), "path": gate }));
+        let action = open_question(&node);
+        let still_runs_after = |millis: u32| {
+            let later = SystemClock.now().plus_millis(u64::from(millis));
+            eventually("the time has come", || SystemClock.now() > later);
+            let named = json!({ "invocation_id": called["invocation_id"] });
+            let view = made(&node, "capability/invocation.get", named);
+            assert_eq!(view["status"], "running", "{mode}: {view}");
+        };
+        still_runs_after(TIMEOUT_MS + 500);
+        respond(&node, &action, &json!({ "city": "Bonn" })).unwrap();
+        // Then the server has its time, and does not owe what the person took.
+        still_runs_after(TIMEOUT_MS / 3);
+        std::fs::write(&gate, "").unwrap();
+        assert_eq!(ended(&node, &called)["status"], "succeeded", "{mode}");
         node.verify();
     }
 }

@@ -59,6 +59,22 @@ fn task_is_begun_when_all_that_it_depends_on_is_completed() {
     node.verify();
 }
 
+/// Proves WORK-005.
+#[test]
+fn task_does_not_wait_for_what_it_is_parted_from() {
+    let node = Node::start();
+    worker(&node, "alpha", "");
+    worker(&node, "beta", "");
+    let first = task(&node, Some("alpha"), "gate one 1", &json!({}));
+    let last = task(&node, Some("beta"), "say 2", &json!({ "depends_on": [first] }));
+    wait_for(&node, last, TaskState::Blocked);
+    call(&node, "runtime/task.unlink", json!({ "task_id": last, "kind": "depends_on", "to": first }));
+    let done = wait_for(&node, last, TaskState::Completed);
+    assert!(done.edges.is_empty(), "{:?}", done.edges);
+    assert_eq!(view(&node, first).state, TaskState::Running);
+    node.verify();
+}
+
 /// Proves WORK-006.
 #[test]
 fn good_end_of_a_turn_completes_nothing_that_has_to_be_accepted() {

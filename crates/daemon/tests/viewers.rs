@@ -265,7 +265,8 @@ fn stalled_viewer_slows_neither_the_agent_nor_another_viewer() {
     let mut beside = watch_two_rounds(&node, &home, 5);
     let mut rounds = 6;
     // On a busy machine a round says little by itself: what is slow every time is slow.
-    while beside.took > unwatched * 2.0 && rounds < 10 {
+    let is_behind = |seen: &Seen| seen.took > unwatched * 2.0 || seen.live_bytes <= alone.live_bytes / 4;
+    while is_behind(&beside) && rounds < 12 {
         beside = watch_two_rounds(&node, &home, rounds + 1);
         rounds += 2;
     }

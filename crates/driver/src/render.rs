@@ -109,6 +109,14 @@ impl Rendered {
     }
 }
 
+/// Words of others that stand where no message does, such as in a description: cleaned, with what imitates the node
+/// escaped, and no more than so many bytes of them; and whether there are more.
+#[must_use]
+pub fn words(text: &str, bytes_max: usize) -> (String, bool) {
+    let shown = content::shown(&[Part::Text { text: text.to_owned() }], bytes_max);
+    (shown.lines.join("\n"), shown.is_cut)
+}
+
 /// Renders a message.
 #[must_use]
 pub fn render(envelope: &Envelope, parts: &[Part], attempt: Attempt, bounds: Bounds) -> Rendered {

@@ -19,7 +19,8 @@ impl Id {
     pub(crate) const ZEROS: Self = Self([0; 32]);
 
     /// The digest of these bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 

@@ -12,7 +12,7 @@ use edgeplane_os::atomic;
 use edgeplane_proof::{KeyRing, PublicKey, pack};
 use edgeplane_types::{MessageId, ThreadId, Timestamp, TurnId};
 use edgeplane_wire::{
-    api::evidence::{CaseExportParams, GapsParams, PackBodies, PackParams, PackResult, PackScope},
+    api::evidence::{CaseExportParams, GapsParams, PackBodies, PackFile, PackParams, PackRef, PackScope},
     catalogue::{Call as _, GapList, PackExport, ReplayExport},
 };
 
@@ -205,7 +205,7 @@ fn export(args: &ExportArgs, context: &mut Context) -> anyhow::Result<Outcome> {
     let mut node = context.connect()?;
     let answer = Answer::<PackExport>::new(node.call(PackExport::NAME, &params, context.long_patience())?);
     let result = answer.read()?;
-    write(&result, &args.dir)?;
+    write_files((&result.refs, &result.files, result.path.as_deref()), &args.dir)?;
     let mut shown = answer.value()?;
     if let Some(fields) = shown.as_object_mut() {
         fields.remove("files");
@@ -228,16 +228,19 @@ fn export(args: &ExportArgs, context: &mut Context) -> anyhow::Result<Outcome> {
 }
 
 /// Puts a pack where it was asked for: from the answer, or from where the node wrote it on this machine.
-fn write(result: &PackResult, dir: &Path) -> anyhow::Result<()> {
+pub(crate) fn write_files(
+    (refs, files, path): (&[PackRef], &[PackFile], Option<&str>),
+    dir: &Path,
+) -> anyhow::Result<()> {
     for folder in [dir.to_owned(), dir.join("events"), dir.join("bodies")] {
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     }
-    for file in &result.refs {
+    for file in refs {
         // What the node says is data: nothing is written beside the folder.
         let is_plain =
             Path::new(&file.path).components().all(|part| matches!(part, std::path::Component::Normal(_)));
         anyhow::ensure!(is_plain, "the node names a file `{}`", cell(&file.path));
-        let bytes = match (&result.path, result.files.iter().find(|one| one.path == file.path)) {
+        let bytes = match (path, files.iter().find(|one| one.path == file.path)) {
             (_, Some(found)) => base64::engine::general_purpose::STANDARD
                 .decode(&found.data)
                 .context("the node's answer is not base64")?,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use edgeplane_os::Mint;
 use edgeplane_testkit::{
-    Connection, Node, task_worker,
+    Connection, Node, NodeOptions, task_worker,
     wait::{eventually, eventually_some},
     web::{Answer, Web},
 };
@@ -98,6 +98,22 @@ pub(crate) fn until(seconds: u64) {
     eventually("the time has come", || now() >= seconds);
 }
 
+/// A node that takes deliveries to the automation `pushed`, which tells an agent what they say.
+pub(crate) fn with_hook() -> Node {
+    let node = Node::start_with(NodeOptions { env: Node::over_http(), ..NodeOptions::default() });
+    worker(&node, "reviewer");
+    let secret = node.scratch().join("secret");
+    std::fs::write(&secret, format!("{SECRET}\n")).unwrap();
+    let value = json!({
+        "on": { "webhook": { "secretRef": { "file": secret } } },
+        "do": { "method": { "name": "runtime/agent.signal", "params": {
+            "agent": "reviewer", "parts": [{ "type": "text", "text": "It says ${event.body.what}" }],
+        } } },
+    });
+    put(&node, "pushed", &value);
+    node
+}
+
 /// A delivery over HTTP.
 pub(crate) struct Delivery<'a> {
     pub(crate) hook: &'a str,
@@ -113,14 +129,20 @@ impl Delivery<'_> {
     }
 
     pub(crate) fn send(&self, node: &Node, signature: &str) -> Answer {
+        self.send_with(node, signature, &[])
+    }
+
+    /// The same with further headers.
+    pub(crate) fn send_with(&self, node: &Node, signature: &str, more: &[(&str, &str)]) -> Answer {
         let (at, host) = (self.at.to_string(), node.http_address());
-        let headers = [
+        let own = [
             ("host", host.as_str()),
             ("content-type", self.kind),
             ("webhook-id", self.id),
             ("webhook-timestamp", &at),
             ("webhook-signature", signature),
         ];
+        let headers = [&own, more].concat();
         let line = format!("POST /v1/hooks/{}", self.hook);
         Web::connect(&host).unwrap().ask(&line, &headers, self.body).unwrap()
     }

@@ -11,6 +11,8 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     ("runtime/agent.release", "success", "crates/daemon/tests/containment.rs", QUARANTINE),
     // More than 200,000 events, or 256 MiB of them and of what they refer to.
     ("evidence/pack.export", "too_large", "crates/node/src/evidence.rs", PACK),
+    // The same pack with a trial's files.
+    ("benchmark/trial.export", "too_large", "crates/node/src/evidence.rs", PACK),
     // A hundred thousand tasks.
     ("runtime/task.create", "quota_exhausted", "crates/daemon/tests/graphs.rs", GRAPH),
     // A shim of a release before.
@@ -27,7 +29,7 @@ const SHOWN: &[(&str, &str, &str, &str)] = &[
     (
         "runtime/subagent.spawn",
         "locked",
-        "crates/daemon/tests/subagents.rs",
+        "crates/daemon/tests/subagents/isolation.rs",
         "folder_that_is_in_use_is_not_forked",
     ),
     ("workspace/checkpoint.create", "locked", WORKSPACES, LOCKED),

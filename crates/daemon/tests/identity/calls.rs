@@ -43,6 +43,7 @@ pub(crate) fn of_operators() -> Vec<(&'static str, Value)> {
                 "evidence/replay.export" => {
                     json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" })
                 }
+                "benchmark/trial.export" => json!({ "trial_id": of_uuid("tri") }),
                 "evidence/gap.list" => json!({ "agent": "other" }),
                 "runtime/override.lift" => {
                     json!({ "override_id": "ovr_01890000-0000-7000-8000-000000000002", "reason": "x" })

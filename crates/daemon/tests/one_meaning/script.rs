@@ -299,7 +299,7 @@ fn what_came_of_it(talk: &mut Talk<'_>) {
 fn mistakes(talk: &mut Talk<'_>) {
     talk.refused("method_not_found", "runtime/agent.fly", json!({}));
     talk.refused("unsupported", "evidence/replay.run", json!({}));
-    talk.refused("unsupported", "benchmark/run.compare", json!({}));
+    talk.refused("unsupported", "sync/feed.pull", json!({}));
     talk.refused("not_found", "runtime/agent.get", json!({ "agent": "nobody" }));
     talk.refused("invalid_params", "runtime/agent.get", json!({ "agnet": "echo" }));
     talk.refused("invalid_params", "runtime/agent.get", json!([1, 2]));
