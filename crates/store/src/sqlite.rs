@@ -197,3 +197,30 @@ pub(crate) fn maybe_json<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> Re
         _ => json(row, index).map(Some),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn statement_is_not_prepared_again_for_another_value() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("record.db");
+        let writer = open_writer(&path, 4_096, 1_000).unwrap();
+        writer
+            .execute_batch("CREATE TABLE a (x INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2), (3);")
+            .unwrap();
+        let mapped = open_reader(&path, Pages::Mapped).unwrap();
+        let copied = open_reader(&path, Pages::Copied).unwrap();
+        for conn in [writer, mapped, copied] {
+            for limit in [1, 3, 2, 3] {
+                let mut statement = conn.prepare_cached("SELECT x FROM a ORDER BY x LIMIT ?1").unwrap();
+                let found = statement.query_map([limit], |row| row.get::<_, i64>(0)).unwrap().count();
+                assert_eq!(i64::try_from(found).unwrap(), limit);
+                assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+            }
+        }
+    }
+}

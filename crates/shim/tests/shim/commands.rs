@@ -189,8 +189,10 @@ fn command_is_written_to_once_per_id_until_its_input_is_closed() {
     let mut shim = Shim::launch(spec(dir.path(), "read x; exit 5"));
     let go = dir.path().join("go");
     // It ends only when it may: of one that has ended, the shim knows no input that is closed.
-    let script = "while read line; do echo \"got $line\"; done; until test -e GO; do sleep 0.01; done; echo over";
-    let script = script.replace("GO", &go.display().to_string());
+    let script = format!(
+        "while read line; do echo \"got $line\"; done; until test -e {}; do sleep 0.01; done; echo over",
+        go.display()
+    );
     run(&mut shim.control, 1, &CommandSpec { has_input: true, ..command(&script) });
     assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Written);
     assert_eq!(write(&mut shim.control, (1, 1), b"one\n", false), InputOutcome::Duplicate);
