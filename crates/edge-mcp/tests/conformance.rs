@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
     pin::Pin,
     process::Command,
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 use axum::{body::Body, middleware};
@@ -86,10 +86,10 @@ async fn greet(stream: tokio::io::DuplexStream) {
 }
 
 async fn listen() -> Gateway {
-    let fixture = fixture::Fixture::default();
+    let lists = Arc::<Mutex<fixture::Lists>>::default();
     let mount = move |_connect: Connect, _token: String| -> Arc<dyn Endpoint> {
-        let fixture = fixture.clone();
-        Arc::new(Mounted(HttpEndpoint::over(move || fixture.clone())))
+        let lists = Arc::clone(&lists);
+        Arc::new(Mounted(HttpEndpoint::over(move || fixture::Fixture::new(Arc::clone(&lists)))))
     };
     let routes = Routes::new().with_mcp(Bearers::new(connect(), Arc::new(mount)));
     let with_token = middleware::map_request(|mut request: Request<Body>| async move {

@@ -57,23 +57,46 @@ fn content(parts: &[Value]) -> CallToolResponse {
     CallToolResponse::Complete(complete(json!({ "content": parts })))
 }
 
-/// The fixture.
-#[derive(Debug, Clone, Default)]
+/// What all requests of one fixture share.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    sinks: BTreeMap<u64, SubscriptionSink>,
+    subscribed: u64,
+    /// How often the list of this name has changed.
+    changes: BTreeMap<&'static str, u64>,
+}
+
+/// The fixture, as one request meets it.
+#[derive(Debug)]
 pub(crate) struct Fixture {
-    sinks: Arc<Mutex<BTreeMap<String, SubscriptionSink>>>,
+    lists: Arc<Mutex<Lists>>,
+    /// The changes there had been when this request's subscription was accepted.
+    accepted_at: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 impl Fixture {
-    async fn list_changed(&self, of: &str) {
-        let sinks: Vec<SubscriptionSink> = self.sinks.lock().unwrap().values().cloned().collect();
+    pub(crate) fn new(lists: Arc<Mutex<Lists>>) -> Self {
+        Self { lists, accepted_at: Mutex::default() }
+    }
+
+    async fn list_changed(&self, of: &'static str) {
+        let sinks: Vec<SubscriptionSink> = {
+            let mut lists = self.lists.lock().unwrap();
+            *lists.changes.entry(of).or_default() += 1;
+            lists.sinks.values().cloned().collect()
+        };
         for sink in sinks {
-            // One that has not asked for this kind is not told.
-            drop(match of {
-                "tools" => sink.notify_tool_list_changed().await,
-                _ => sink.notify_prompt_list_changed().await,
-            });
+            told_of(&sink, of).await;
         }
     }
+}
+
+async fn told_of(sink: &SubscriptionSink, of: &str) {
+    // One that has not asked for this kind is not told.
+    drop(match of {
+        "tools" => sink.notify_tool_list_changed().await,
+        _ => sink.notify_prompt_list_changed().await,
+    });
 }
 
 fn tools() -> Vec<Tool> {
@@ -326,15 +349,27 @@ impl ServerHandler for Fixture {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.accepted_at.lock().unwrap().clone_from(&self.lists.lock().unwrap().changes);
         Some(requested.supported_by(&self.get_info().capabilities))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        static COUNT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        let key = format!("{}", COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-        self.sinks.lock().unwrap().insert(key.clone(), context.sink().clone());
+        let sink = context.sink();
+        // The kit has acknowledged before it let us listen: who changed a list since then found no sink of ours.
+        let (key, missed) = {
+            let mut lists = self.lists.lock().unwrap();
+            lists.subscribed += 1;
+            let key = lists.subscribed;
+            lists.sinks.insert(key, sink.clone());
+            let accepted_at = self.accepted_at.lock().unwrap();
+            let missed = lists.changes.iter().filter(|(of, count)| accepted_at.get(*of) != Some(*count));
+            (key, missed.map(|(of, _)| *of).collect::<Vec<_>>())
+        };
+        for of in missed {
+            told_of(sink, of).await;
+        }
         context.cancelled().await;
-        self.sinks.lock().unwrap().remove(&key);
+        self.lists.lock().unwrap().sinks.remove(&key);
         Ok(())
     }
 
