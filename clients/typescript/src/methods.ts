@@ -425,6 +425,17 @@ export class RuntimeProcess extends Group {
   }
 
   /**
+   * Reads a part of what a process wrote, from any offset on: asked again and again, it follows one that runs.
+   *
+   * `runtime/process.read`: reads; a token needs: `read`;
+   * a repetition without a key changes nothing. Errors of its own:
+   * not_found.
+   */
+  read(params: t.ReadProcessParams, options?: Options): Promise<t.ProcessBytes> {
+    return this.call("runtime/process.read", params, "safe", options);
+  }
+
+  /**
    * Writes to the standard input of a process that an agent's program had the node run, once per id.
    *
    * `runtime/process.write`: writes; a token needs: `supervise`;

@@ -4809,6 +4809,22 @@ export type Priority =
   /** After the others. */
   | "low";
 
+/** A part of what a process wrote. */
+export interface ProcessBytes {
+  /** The process. */
+  process_id: ProcessId;
+  /** How it is. */
+  status: ProcessStatus;
+  /** Offset of the first byte that is given; later than what was asked for where what lies before is not kept. */
+  from: number;
+  /** Offset from which to go on. */
+  next: number;
+  /** The bytes, both of its streams in one, in base64. */
+  data: string;
+  /** Whether nothing comes behind them: it has ended, and they are the last that are kept. */
+  end: boolean;
+}
+
 export type ProcessId = string;
 
 /** A process beyond doubt: a pid alone is never an identity. */
@@ -5099,6 +5115,16 @@ export interface Quiet {
   ms: number;
   /** From how long on it counts as too long: the agent's `health.quietFor`, or 60,000. */
   limit_ms: number;
+}
+
+/** Reads a part of what a process wrote. */
+export interface ReadProcessParams {
+  /** Which. */
+  process_id: ProcessId;
+  /** Offset of the first byte to give, counted from the first that it wrote; zero without. */
+  from?: number;
+  /** Most bytes to give: 64 KiB without, 1 MiB at most. */
+  bytes_max?: number | null;
 }
 
 /** What was made anew. */

@@ -10,7 +10,7 @@ use std::{
 };
 
 use edgeplane_types::ProcessId;
-use edgeplane_wire::command::{CommandState, FOLDER, Head, OUTPUT_BYTES_MAX, SLACK_BYTES, file_name, id_of};
+use edgeplane_wire::command::{CommandState, FOLDER, Head, KEPT_BYTES_MAX, SLACK_BYTES, file_name, id_of};
 
 /// Looks at a head until two in a row are the same.
 const LOOKS_MAX: u32 = 16;
@@ -19,11 +19,11 @@ const LOOKS_MAX: u32 = 16;
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) state: CommandState,
-    /// The last bytes of its output, at most as many as are kept.
-    pub(crate) tail: Vec<u8>,
-    /// Whether there was more.
-    pub(crate) is_cut: bool,
-    /// Bytes that it has written.
+    /// What was asked for of its output, as far as that is kept.
+    pub(crate) output: Vec<u8>,
+    /// Offset of the first byte of it.
+    pub(crate) from: u64,
+    /// Bytes that it has written, those included for which there was no space.
     pub(crate) written: u64,
     /// Bytes that are kept of it.
     pub(crate) limit: usize,
@@ -31,7 +31,23 @@ pub(crate) struct Seen {
     pub(crate) process: (u32, u64),
 }
 
+/// Which bytes of a command's output are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All that are kept.
+    Kept,
+    /// The last ones, so many.
+    Last(usize),
+    /// Those from an offset on, at most so many.
+    From(u64, usize),
+}
+
 impl Seen {
+    /// Whether there was more behind or before what was asked for.
+    pub(crate) fn is_cut(&self) -> bool {
+        u64::try_from(self.output.len()).unwrap_or(u64::MAX) < self.written
+    }
+
     /// Asks its process to end, if it is there still and that is allowed.
     pub(crate) fn ask_to_end(&self) -> bool {
         let (pid, start) = self.process;
@@ -56,28 +72,41 @@ pub(crate) fn ids(epoch_dir: &Path) -> Vec<ProcessId> {
     entries.filter_map(|entry| id_of(entry.file_name().to_str()?).map(ProcessId::from_bytes)).collect()
 }
 
+/// The file of a command.
+pub(crate) fn file_of(epoch_dir: &Path, id: ProcessId) -> PathBuf {
+    folder(epoch_dir).join(file_name(id.as_bytes()))
+}
+
 /// Looks at a command; `None` if there is no file of it.
 ///
 /// # Errors
 /// When the file cannot be read, or is none.
-pub(crate) fn look(epoch_dir: &Path, id: ProcessId) -> io::Result<Option<Seen>> {
-    let file = match File::open(folder(epoch_dir).join(file_name(id.as_bytes()))) {
+pub(crate) fn look(epoch_dir: &Path, id: ProcessId, part: Part) -> io::Result<Option<Seen>> {
+    let file = match File::open(file_of(epoch_dir, id)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
     let head = steady(&file)?;
-    let limit = head.capacity.saturating_sub(SLACK_BYTES).min(OUTPUT_BYTES_MAX);
-    let from = head.committed.saturating_sub(limit);
-    let mut tail = ring(&file, &head, from)?;
+    let limit = head.capacity.saturating_sub(SLACK_BYTES).min(KEPT_BYTES_MAX);
+    let kept_from = head.committed.saturating_sub(limit);
+    let (wanted, bytes_max) = match part {
+        Part::Kept => (kept_from, usize::MAX),
+        Part::Last(count) => {
+            (head.committed.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX)), usize::MAX)
+        }
+        Part::From(offset, bytes_max) => (offset, bytes_max),
+    };
+    let from = wanted.clamp(kept_from, head.committed);
+    let mut output = ring(&file, &head, from, bytes_max)?;
     let later = steady(&file)?;
     let overwritten = later.reserved.saturating_sub(head.capacity).saturating_sub(from);
-    let lost = usize::try_from(overwritten).unwrap_or(usize::MAX).min(tail.len());
-    tail.drain(..lost);
+    let lost = usize::try_from(overwritten).unwrap_or(usize::MAX).min(output.len());
+    output.drain(..lost);
     Ok(Some(Seen {
         state: head.state,
-        is_cut: from > 0 || lost > 0 || head.missing > 0,
-        tail,
+        output,
+        from: from.saturating_add(u64::try_from(lost).unwrap_or(0)),
         written: head.committed.saturating_add(head.missing),
         limit: usize::try_from(limit).unwrap_or(0),
         process: (head.pid, head.start),
@@ -101,9 +130,9 @@ fn steady(file: &File) -> io::Result<Head> {
     Head::decode(&last).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// The output from an offset to the end of what was written.
-fn ring(file: &File, head: &Head, from: u64) -> io::Result<Vec<u8>> {
-    let count = usize::try_from(head.committed.saturating_sub(from)).unwrap_or(0);
+/// The output from an offset on: to the end of what was written, but no more than `bytes_max`.
+fn ring(file: &File, head: &Head, from: u64, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let count = usize::try_from(head.committed.saturating_sub(from)).unwrap_or(0).min(bytes_max);
     let mut bytes = vec![0; count];
     let at = from.checked_rem(head.capacity).unwrap_or(0);
     let first = usize::try_from(head.capacity.saturating_sub(at)).unwrap_or(count).min(count);
@@ -116,7 +145,7 @@ fn ring(file: &File, head: &Head, from: u64) -> io::Result<Vec<u8>> {
 
 /// Removes what is left of a command.
 pub(crate) fn forget(epoch_dir: &Path, id: ProcessId) {
-    let path = folder(epoch_dir).join(file_name(id.as_bytes()));
+    let path = file_of(epoch_dir, id);
     // What cannot be removed goes with the epoch's folder.
     drop(std::fs::remove_file(path.with_extension("asked")));
     drop(std::fs::remove_file(path));
@@ -129,22 +158,25 @@ pub(crate) struct Asked {
     pub(crate) waits: Vec<u64>,
     /// Whether it was released.
     pub(crate) is_released: bool,
+    /// How many of the last bytes of its output it is shown, unless those are all that are kept.
+    pub(crate) shown: Option<usize>,
 }
 
 impl Asked {
     /// What is noted of a command.
     pub(crate) fn read(epoch_dir: &Path, id: ProcessId) -> Self {
-        let path = folder(epoch_dir).join(file_name(id.as_bytes())).with_extension("asked");
+        let path = file_of(epoch_dir, id).with_extension("asked");
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let waits = text.lines().filter_map(|line| line.strip_prefix("wait ")?.parse().ok()).collect();
-        Self { waits, is_released: text.lines().any(|line| line == "release") }
+        let shown = text.lines().rev().find_map(|line| line.strip_prefix("show ")?.parse().ok());
+        Self { waits, is_released: text.lines().any(|line| line == "release"), shown }
     }
 
     /// Notes one thing more.
     pub(crate) fn note(epoch_dir: &Path, id: ProcessId, line: &str) -> io::Result<()> {
         use std::io::Write as _;
         std::fs::create_dir_all(folder(epoch_dir))?;
-        let path = folder(epoch_dir).join(file_name(id.as_bytes())).with_extension("asked");
+        let path = file_of(epoch_dir, id).with_extension("asked");
         let mut file = File::options().create(true).append(true).open(path)?;
         file.write_all(format!("{line}\n").as_bytes())
     }
@@ -166,7 +198,8 @@ mod tests {
     fn end_of_the_output_is_read_around_the_ring() {
         let dir = tempfile::tempdir().unwrap();
         let id = ProcessId::from_bytes(ID);
-        assert!(look(dir.path(), id).unwrap().is_none());
+        let all = |dir| look(dir, id, Part::Kept);
+        assert!(all(dir.path()).unwrap().is_none());
         let mut head = Head::begin(4, 0);
         let capacity = usize::try_from(head.capacity).unwrap();
         let mut ring = vec![b'.'; capacity];
@@ -175,14 +208,22 @@ mod tests {
         head.committed = head.capacity + 2;
         head.reserved = head.committed;
         keep(dir.path(), &[head.encode().as_slice(), &ring].concat());
-        let seen = look(dir.path(), id).unwrap().unwrap();
-        assert_eq!((seen.tail.as_slice(), seen.is_cut, seen.limit), (b"abcd".as_slice(), true, 4));
+        let seen = all(dir.path()).unwrap().unwrap();
+        assert_eq!((seen.output.as_slice(), seen.is_cut(), seen.limit), (b"abcd".as_slice(), true, 4));
+        let at = |part| {
+            let seen = look(dir.path(), id, part).unwrap().unwrap();
+            (String::from_utf8(seen.output).unwrap(), head.committed - seen.from)
+        };
+        assert_eq!(at(Part::Last(3)), ("bcd".to_owned(), 3));
+        assert_eq!(at(Part::From(0, 3)), ("abc".to_owned(), 4), "what was before is not kept");
+        assert_eq!(at(Part::From(head.committed - 1, 9)), ("d".to_owned(), 1));
+        assert_eq!(at(Part::From(head.committed + 7, 9)), (String::new(), 0));
         assert_eq!(ids(dir.path()), [id]);
         head.reserved = head.committed + head.capacity - 1;
         keep(dir.path(), &[head.encode().as_slice(), &ring].concat());
-        assert_eq!(look(dir.path(), id).unwrap().unwrap().tail, b"d", "the rest is being overwritten");
+        assert_eq!(all(dir.path()).unwrap().unwrap().output, b"d", "the rest is being overwritten");
         keep(dir.path(), b"garbage");
-        assert!(look(dir.path(), id).is_err());
+        assert!(all(dir.path()).is_err());
     }
 
     #[test]
@@ -192,7 +233,11 @@ mod tests {
         assert_eq!(Asked::read(dir.path(), id), Asked::default());
         Asked::note(dir.path(), id, "wait 12").unwrap();
         Asked::note(dir.path(), id, "release").unwrap();
-        assert_eq!(Asked::read(dir.path(), id), Asked { waits: vec![12], is_released: true });
+        Asked::note(dir.path(), id, "show 20").unwrap();
+        assert_eq!(
+            Asked::read(dir.path(), id),
+            Asked { waits: vec![12], is_released: true, shown: Some(20) }
+        );
         forget(dir.path(), id);
         assert_eq!(Asked::read(dir.path(), id), Asked::default());
     }

@@ -17,8 +17,13 @@ pub const FOLDER: &str = "commands";
 /// Commands that may run at a time in one epoch.
 pub const RUNNING_MAX: usize = 64;
 
-/// Most bytes of output that are kept of a command.
+/// Most bytes of output that a program is shown of a command.
 pub const OUTPUT_BYTES_MAX: u64 = 2 << 20;
+
+/// Most bytes of output that are kept of a command. Shims before [`OUTPUT_KEPT_SINCE`] keep what the program is shown.
+///
+/// [`OUTPUT_KEPT_SINCE`]: crate::shim::OUTPUT_KEPT_SINCE
+pub const KEPT_BYTES_MAX: u64 = 8 << 20;
 
 /// Room in the ring beyond what is kept: what is read while more is written is not yet overwritten.
 pub const SLACK_BYTES: u64 = 256 << 10;
@@ -97,7 +102,7 @@ impl CommandSpec {
                 _ => return Err(DecodeError::Value),
             };
         }
-        if command.output_bytes_max > OUTPUT_BYTES_MAX {
+        if command.output_bytes_max > KEPT_BYTES_MAX {
             return Err(DecodeError::Limit);
         }
         reader.end()?;
@@ -147,7 +152,7 @@ impl Head {
     #[must_use]
     pub fn begin(output_bytes_max: u64, started_at: i64) -> Self {
         Self {
-            capacity: output_bytes_max.min(OUTPUT_BYTES_MAX).saturating_add(SLACK_BYTES),
+            capacity: output_bytes_max.min(KEPT_BYTES_MAX).saturating_add(SLACK_BYTES),
             reserved: 0,
             committed: 0,
             missing: 0,
@@ -218,7 +223,7 @@ impl Head {
         };
         reader.end()?;
         let is_sound = capacity >= SLACK_BYTES
-            && capacity <= OUTPUT_BYTES_MAX.saturating_add(SLACK_BYTES)
+            && capacity <= KEPT_BYTES_MAX.saturating_add(SLACK_BYTES)
             && committed <= reserved;
         if is_sound { Ok(head) } else { Err(DecodeError::Limit) }
     }
@@ -269,7 +274,7 @@ mod tests {
         let with_input = CommandSpec { has_input: true, ..spec() };
         assert_eq!(CommandSpec::decode(&with_input.encode()), Ok(with_input.clone()));
         assert_eq!(bytes[..2], FORMAT.to_le_bytes(), "what has no input is read by every shim");
-        let greedy = CommandSpec { output_bytes_max: OUTPUT_BYTES_MAX + 1, ..spec() };
+        let greedy = CommandSpec { output_bytes_max: KEPT_BYTES_MAX + 1, ..spec() };
         assert_eq!(CommandSpec::decode(&greedy.encode()), Err(DecodeError::Limit));
     }
 

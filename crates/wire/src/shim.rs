@@ -7,13 +7,16 @@
 use crate::bytes::{DecodeError, Reader};
 
 /// Versions that this code speaks, lowest and highest.
-pub const VERSIONS: (u16, u16) = (1, COMMAND_INPUT_SINCE);
+pub const VERSIONS: (u16, u16) = (1, OUTPUT_KEPT_SINCE);
 
 /// The version since which a shim runs commands beside its program.
 pub const COMMANDS_SINCE: u16 = 2;
 
 /// The version since which a shim writes to commands.
 pub const COMMAND_INPUT_SINCE: u16 = 3;
+
+/// The version since which a shim keeps more of a command's output than its program is shown.
+pub const OUTPUT_KEPT_SINCE: u16 = 4;
 
 /// First bytes of every conversation.
 pub const MAGIC: [u8; 4] = *b"EPSH";

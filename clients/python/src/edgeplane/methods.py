@@ -832,6 +832,29 @@ class RuntimeProcess(Group):
         result = self._call("runtime/process.get", required, optional, ctx, "safe")
         return cast(t.AgentProcess, result)
 
+    def read(
+        self,
+        *,
+        process_id: t.ProcessId,
+        from_: Optional[int] = None,
+        bytes_max: Optional[int] = None,
+        ctx: Optional[t.RequestContext] = None,
+    ) -> t.ProcessBytes:
+        """Reads a part of what a process wrote, from any offset on: asked again and again, it follows one that runs.
+
+        `runtime/process.read`: reads; a token needs: `read`;
+        a repetition without a key changes nothing. Errors of its own:
+        not_found.
+
+        :param process_id: Which.
+        :param from_: Offset of the first byte to give, counted from the first that it wrote; zero without.
+        :param bytes_max: Most bytes to give: 64 KiB without, 1 MiB at most.
+        """
+        required: Dict[str, Any] = {"process_id": process_id}
+        optional: Dict[str, Any] = {"from": from_, "bytes_max": bytes_max}
+        result = self._call("runtime/process.read", required, optional, ctx, "safe")
+        return cast(t.ProcessBytes, result)
+
     def write(
         self,
         *,

@@ -4961,6 +4961,20 @@ Priority = Literal[
 """Which waiting message goes first."""
 
 
+ProcessBytes = TypedDict(
+    "ProcessBytes",
+    {
+        "process_id": "ProcessId",
+        "status": "ProcessStatus",
+        "from": "int",
+        "next": "int",
+        "data": "str",
+        "end": "bool",
+    },
+)
+"""A part of what a process wrote."""
+
+
 ProcessId = str
 
 
@@ -5260,6 +5274,17 @@ Quiet = TypedDict(
     },
 )
 """The longest time in which a turn showed no sign of life and nothing was waited for."""
+
+
+ReadProcessParams = TypedDict(
+    "ReadProcessParams",
+    {
+        "process_id": "ProcessId",
+        "from": "NotRequired[int]",
+        "bytes_max": "NotRequired[Optional[int]]",
+    },
+)
+"""Reads a part of what a process wrote."""
 
 
 class RebuildResult(TypedDict):

@@ -5,21 +5,25 @@ use std::{io::Read as _, time::Duration};
 use anyhow::Context as _;
 use base64::Engine as _;
 use clap::{Args, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser as _};
+use edgeplane_os::poll;
 use edgeplane_types::ProcessId;
 use edgeplane_wire::{
     api::machine::{
-        AgentProcess, ListProcessesParams, ProcessInputStatus, ProcessOutput, ProcessParams, ProcessStatus,
-        TerminateParams, Truncation, WriteProcessParams,
+        AgentProcess, ListProcessesParams, ProcessBytes, ProcessInputStatus, ProcessOutput, ProcessParams,
+        ProcessStatus, ReadProcessParams, TerminateParams, Truncation, WriteProcessParams,
     },
-    catalogue::{ProcessGet, ProcessList, ProcessTerminate, ProcessWrite},
+    catalogue::{ProcessGet, ProcessList, ProcessRead, ProcessTerminate, ProcessWrite},
 };
+use serde_json::json;
 
 use super::{Outcome, inbox::short_time};
 use crate::{
     context::Context,
-    output::{Color, Output, paint},
+    lasting::{Lasting, Loss},
+    output::{Color, Format, Output, paint},
     quantity::{self, human_bytes},
     table::{Table, cell},
+    terminal::plain::Plain,
 };
 
 /// See, write to and end what agents' programs had the node run
@@ -32,6 +36,7 @@ use crate::{
 EXAMPLES:
   edgeplane process list reviewer --status running
   edgeplane process get prc_01890000-0000-7000-8000-000000000002
+  edgeplane process logs prc_01890000-0000-7000-8000-000000000002 -f
   edgeplane process terminate prc_01890000-0000-7000-8000-000000000002 --grace 5s --reason \"it hangs\"")]
 pub(crate) struct ProcessArgs {
     #[command(subcommand)]
@@ -42,6 +47,7 @@ pub(crate) struct ProcessArgs {
 enum ProcessCommand {
     List(ListArgs),
     Get(GetArgs),
+    Logs(LogsArgs),
     Write(WriteArgs),
     Terminate(TerminateArgs),
 }
@@ -82,6 +88,31 @@ struct GetArgs {
     /// Most of its output to show, from the beginning and from the end each; at most 64KiB
     #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size)]
     bytes: Option<u64>,
+}
+
+/// Print what one wrote
+///
+/// Both of its outputs are one. Colours, cursor movements and everything else that steers a terminal are taken out. With
+/// `-f` it goes on until the process has ended, also under the next daemon. What is not kept any more is said.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES:
+  edgeplane process logs prc_01890000-0000-7000-8000-000000000002
+  edgeplane process logs prc_01890000-0000-7000-8000-000000000002 -f
+  edgeplane process logs prc_01890000-0000-7000-8000-000000000002 --from 65536")]
+struct LogsArgs {
+    /// The process's id
+    #[arg(value_name = "PROCESS")]
+    id: ProcessId,
+    /// Go on as it writes, until it has ended
+    #[arg(short, long)]
+    follow: bool,
+    /// With `-f`, end when the daemon does instead of waiting for the next one
+    #[arg(long, requires = "follow")]
+    no_reconnect: bool,
+    /// Where to begin: bytes from the first that it wrote
+    #[arg(long, value_name = "OFFSET", default_value_t = 0)]
+    from: u64,
 }
 
 /// Write to the standard input of one
@@ -149,6 +180,7 @@ pub(crate) fn run(args: &ProcessArgs, context: &mut Context) -> anyhow::Result<O
             let answer = context.ask::<ProcessGet>(&ProcessParams { process_id: args.id, output_bytes })?;
             context.show(&answer, |out, process| shown(out, &process))?;
         }
+        ProcessCommand::Logs(args) => logs(args, context)?,
         ProcessCommand::Write(args) => {
             let data = match &args.line {
                 Some(line) => format!("{line}\n").into_bytes(),
@@ -189,6 +221,49 @@ pub(crate) fn run(args: &ProcessArgs, context: &mut Context) -> anyhow::Result<O
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Pause between two looks for more: a process writes to a file, and nobody announces that.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+fn logs(args: &LogsArgs, context: &mut Context) -> anyhow::Result<()> {
+    let loss = if args.follow { Loss::of_flag(args.no_reconnect) } else { Loss::Ends };
+    let mut node = Lasting::open(context, loss)?;
+    let mut plain = Plain::new();
+    let mut from = args.from;
+    loop {
+        let params = ReadProcessParams { process_id: args.id, from, bytes_max: None };
+        let part: ProcessBytes = node.ask::<ProcessRead>(&params, context)?.read()?;
+        if part.from > from {
+            let missing = quantity::missing_output(part.from.saturating_sub(from));
+            context.out.note(&format!("-- {missing} --"));
+        }
+        let bytes = base64::engine::general_purpose::STANDARD.decode(&part.data)?;
+        let mut text = String::new();
+        plain.feed(&bytes, &mut text);
+        let is_last = part.end || (bytes.is_empty() && !args.follow);
+        match is_last {
+            true => plain.finish(&mut text),
+            false if bytes.is_empty() => plain.flush(&mut text),
+            false => {}
+        }
+        if !text.is_empty() {
+            match context.out.format() {
+                Format::Table => context.out.text(&text)?,
+                Format::Json | Format::Yaml => {
+                    context.out.item(&json!({ "from": part.from, "next": part.next, "text": text }))?;
+                }
+            }
+        }
+        context.out.flush()?;
+        from = part.next;
+        if is_last {
+            return Ok(());
+        }
+        if bytes.is_empty() {
+            poll::wait(&mut [], Some(LOOK_EVERY))?;
+        }
+    }
 }
 
 /// How a process is, in one word or with how it ended.

@@ -122,6 +122,11 @@ fn machine() -> Vec<Case> {
             vec![fails!(NotFound, "runtime/process.get", |w| json!({ "process_id": NO_PROCESS }))],
         ),
         case(
+            "runtime/process.read",
+            |w| good(w, process(w).1),
+            vec![fails!(NotFound, "runtime/process.read", |w| json!({ "process_id": NO_PROCESS }))],
+        ),
+        case(
             "runtime/process.write",
             |w| good(w, reader(w, "cat; sleep 1000").1),
             vec![

@@ -71,6 +71,7 @@ pub(crate) fn of_owners(message_id: &str, session_id: &str, action_id: &Value) -
     // So is a subagent; see SUB-006.
     let by_id = [
         "runtime/process.get",
+        "runtime/process.read",
         "runtime/process.terminate",
         "runtime/process.write",
         "runtime/subagent.send",

@@ -366,7 +366,7 @@ fn reading() -> Vec<Row> {
             "read",
             &["runtime/message.get", "runtime/message.verify", "observe/trace.get", "observe/trace.explain"],
         ),
-        (json!({ "process_id": PROCESS }), "read", &["runtime/process.get"]),
+        (json!({ "process_id": PROCESS }), "read", &["runtime/process.get", "runtime/process.read"]),
         (
             json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" }),
             "read",

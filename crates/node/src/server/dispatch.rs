@@ -213,6 +213,7 @@ async fn call_about_machines(session: &Session, request: Request) -> Result<Box<
     match request {
         Request::ProcessList(params) => raw(methods::processes::list(session, params).await?),
         Request::ProcessGet(params) => raw(methods::processes::get(session, params).await?),
+        Request::ProcessRead(params) => raw(methods::processes::read(session, params).await?),
         Request::ProcessWrite(params) => raw(methods::processes::write(session, params).await?),
         Request::ProcessTerminate(params) => raw(methods::processes::terminate(session, params).await?),
         Request::EnvironmentGet(params) => raw(methods::machine::environment(session, params).await?),

@@ -68,6 +68,40 @@ pub struct ProcessParams {
     pub output_bytes: Option<u32>,
 }
 
+/// Bytes of a process's output that are given at a time where nobody says how many, and at most.
+pub const PROCESS_READ_BYTES: (u32, u32) = (64 << 10, 1 << 20);
+
+/// Reads a part of what a process wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadProcessParams {
+    /// Which.
+    pub process_id: ProcessId,
+    /// Offset of the first byte to give, counted from the first that it wrote; zero without.
+    #[serde(default)]
+    pub from: u64,
+    /// Most bytes to give: 64 KiB without, 1 MiB at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_max: Option<u32>,
+}
+
+/// A part of what a process wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessBytes {
+    /// The process.
+    pub process_id: ProcessId,
+    /// How it is.
+    pub status: ProcessStatus,
+    /// Offset of the first byte that is given; later than what was asked for where what lies before is not kept.
+    pub from: u64,
+    /// Offset from which to go on.
+    pub next: u64,
+    /// The bytes, both of its streams in one, in base64.
+    pub data: String,
+    /// Whether nothing comes behind them: it has ended, and they are the last that are kept.
+    pub end: bool,
+}
+
 /// Writes to a process's standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -109,6 +109,9 @@ with_benchmarks! {
     /// Shows a process, with the beginning and the end of its output.
     "runtime/process.get" ProcessGet(api::machine::ProcessParams) -> api::machine::AgentProcess,
         Read, OwnerOrOperator, Read, Safe, [NotFound], "0.5";
+    /// Reads a part of what a process wrote, from any offset on: asked again and again, it follows one that runs.
+    "runtime/process.read" ProcessRead(api::machine::ReadProcessParams) -> api::machine::ProcessBytes,
+        Read, OwnerOrOperator, Read, Safe, [NotFound], "0.6";
     /// Writes to the standard input of a process that an agent's program had the node run, once per id.
     "runtime/process.write" ProcessWrite(api::machine::WriteProcessParams) -> api::machine::WriteProcessResult,
         Write, OwnerOrOperator, Supervise, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, IdempotencyMismatch, Unavailable, StorageFull], "0.6";

@@ -12,8 +12,8 @@ use edgeplane_types::{
     Authority, Epoch, Fact, Ingress, MessageId, PolicyAction, ProcessId, life::ExitStatus,
 };
 use edgeplane_wire::{
-    command::{CommandSpec, CommandState, OUTPUT_BYTES_MAX, RUNNING_MAX},
-    shim::{COMMANDS_SINCE, ToShim},
+    command::{CommandSpec, CommandState, KEPT_BYTES_MAX, OUTPUT_BYTES_MAX, RUNNING_MAX},
+    shim::{COMMANDS_SINCE, OUTPUT_KEPT_SINCE, ToShim},
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use super::Actor;
 use crate::{
     agent::native::last_line,
     caller::{Caller, CallingAgent, Living as _},
-    commands::{self, Asked, Seen},
+    commands::{self, Asked, Part, Seen},
     gate,
     record::{Draft, Origin, chain},
 };
@@ -30,7 +30,7 @@ mod input;
 mod terminate;
 mod wanted;
 
-/// Bytes of output that are kept where the program does not say how many.
+/// Bytes of output that a program is shown where it does not say how many.
 const OUTPUT_BYTES_STANDARD: u64 = 1 << 20;
 
 /// What is said of an end of which nothing is known.
@@ -67,6 +67,8 @@ struct Open {
     waits: Vec<(u64, RequestId)>,
     is_released: bool,
     has_input: bool,
+    /// Bytes of its output that the program is shown: the last ones, or all that are kept.
+    shown: Option<usize>,
     end: Option<End>,
 }
 
@@ -103,7 +105,7 @@ impl End {
         match seen.state {
             CommandState::Running => None,
             CommandState::Ended(status) => Some(Self { status, reason: None, has_run: true }),
-            CommandState::Failed => Some(Self::failed(String::from_utf8_lossy(&seen.tail).into_owned())),
+            CommandState::Failed => Some(Self::failed(String::from_utf8_lossy(&seen.output).into_owned())),
         }
     }
 }
@@ -197,7 +199,9 @@ impl Actor {
     fn command_create(&mut self, (epoch, end): (Epoch, u64), id: &RequestId, create: Create) {
         let limit = create.output_byte_limit.unwrap_or(OUTPUT_BYTES_STANDARD).min(OUTPUT_BYTES_MAX);
         let authority = self.weight_of_words(epoch);
-        let prepared = self.may_run(epoch, authority).and_then(|()| self.prepared(epoch, create, limit));
+        let keeps = self.live.as_ref().is_some_and(|live| live.shim_version >= OUTPUT_KEPT_SINCE);
+        let kept = if keeps { KEPT_BYTES_MAX } else { limit };
+        let prepared = self.may_run(epoch, authority).and_then(|()| self.prepared(epoch, create, kept));
         let (spec, details) = match prepared {
             Ok(prepared) => prepared,
             Err(why) => {
@@ -208,6 +212,7 @@ impl Actor {
         let has_input = spec.has_input;
         let (ms, chance) = self.id_parts(epoch, &format!("command {end}"));
         let process_id = ProcessId::from_parts(ms, chance);
+        self.note_asked(process_id, &format!("show {limit}"));
         if let Some(link) = self.live.as_mut().and_then(|live| live.link.as_mut()) {
             link.send(&ToShim::Run { id: *process_id.as_bytes(), spec: &spec.encode() });
         }
@@ -217,7 +222,8 @@ impl Actor {
         self.acp_observed(&origin, epoch);
         let message_id = self.acp_turn_of_piece();
         let Some(acp) = self.acp_mut() else { return };
-        acp.commands.open.insert(process_id, Open { message_id, has_input, ..Open::default() });
+        let shown = usize::try_from(limit).ok();
+        acp.commands.open.insert(process_id, Open { message_id, has_input, shown, ..Open::default() });
         let (details_digest, details_bytes) = acp.batch.body(details.to_string().into_bytes());
         let fact =
             Fact::CommandStarted { process_id, epoch, message_id, authority, details_digest, details_bytes };
@@ -237,10 +243,13 @@ impl Actor {
 
     fn command_output(&mut self, (_, end): (Epoch, u64), id: &RequestId, command: ProcessId) {
         let Some(dir) = self.live.as_ref().map(|live| live.place.dir.clone()) else { return };
-        let line = match commands::look(&dir, command) {
+        let shown = self.open_command(command).and_then(|open| open.shown);
+        let line = match commands::look(&dir, command, shown.map_or(Part::Kept, Part::Last)) {
             Ok(seen) => {
                 let (text, is_cut) = match &seen {
-                    Some(seen) => (acp::output_text(&seen.tail, seen.limit), seen.is_cut),
+                    Some(seen) => {
+                        (acp::output_text(&seen.output, shown.unwrap_or(seen.limit)), seen.is_cut())
+                    }
                     None => (String::new(), false),
                 };
                 let ended = seen.as_ref().and_then(End::of);
@@ -323,7 +332,7 @@ impl Actor {
         let Some(dir) = self.live.as_ref().map(|live| live.place.dir.clone()) else { return };
         // What came of the program before is recorded before; it holds the command's beginning.
         self.acp_flush().await;
-        let seen = commands::look(&dir, command).unwrap_or_else(|error| {
+        let seen = commands::look(&dir, command, Part::Kept).unwrap_or_else(|error| {
             tracing::warn!(agent = %self.identity.name, %command, %error, "a command's file cannot be read");
             None
         });
@@ -363,7 +372,7 @@ impl Actor {
             // Of one whose beginning is not recorded the asking line is heard again.
             let Some(row) = row.filter(|row| row.epoch == epoch) else { continue };
             let asked = Asked::read(&dir, id);
-            let end = commands::look(&dir, id).ok().flatten().as_ref().and_then(End::of);
+            let end = commands::look(&dir, id, Part::Kept).ok().flatten().as_ref().and_then(End::of);
             let waits = asked.waits.iter().filter_map(|place| match acp::hear(&last_line(&dir, *place)?) {
                 Heard::Terminal { id, .. } => Some((*place, id)),
                 _ => None,
@@ -379,6 +388,7 @@ impl Actor {
                 waits: waits.clone(),
                 is_released,
                 has_input,
+                shown: asked.shown,
                 end: end.filter(|_| row.is_over),
             };
             let known_end = open.end.clone();
@@ -390,7 +400,7 @@ impl Actor {
                     }
                     self.forget_command(id);
                 }
-                None if commands::look(&dir, id)
+                None if commands::look(&dir, id, Part::Kept)
                     .is_ok_and(|seen| seen.as_ref().and_then(End::of).is_some()) =>
                 {
                     self.command_told(*id.as_bytes(), String::new()).await;
@@ -408,7 +418,7 @@ impl Actor {
         let dir = self.shared.place(id, &self.identity.name, epoch).dir;
         let mut draft = Draft::default();
         for row in open {
-            let seen = commands::look(&dir, row.id).ok().flatten();
+            let seen = commands::look(&dir, row.id, Part::Kept).ok().flatten();
             let end = seen.as_ref().and_then(End::of);
             let end = end.unwrap_or_else(|| End::unseen(UNSEEN));
             let fact = ended_fact((row.id, epoch), row.message_id, &end, seen, &mut draft);
@@ -433,7 +443,7 @@ fn ended_fact(
     // Of one that could not be run there is no output but the reason.
     let seen = seen.filter(|_| end.has_run);
     let written_bytes = seen.as_ref().map_or(0, |seen| seen.written);
-    let (output_digest, output_bytes) = draft.body(seen.map(|seen| seen.tail).unwrap_or_default());
+    let (output_digest, output_bytes) = draft.body(seen.map(|seen| seen.output).unwrap_or_default());
     Fact::CommandEnded {
         process_id,
         epoch,

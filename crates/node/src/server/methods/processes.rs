@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
 use edgeplane_store::{CommandStory, StoredBody};
 use edgeplane_types::{
     AgentId, Epoch, ErrorName, Event, Fact, Phase, ProcessId, TurnId, error::Effect, fact::InputFate,
@@ -9,8 +10,9 @@ use edgeplane_types::{
 };
 use edgeplane_wire::{
     api::machine::{
-        AgentProcess, ListProcessesParams, ProcessInput, ProcessInputStatus, ProcessOutput, ProcessParams,
-        ProcessStatus, ProcessesResult, TerminateParams, Truncation, WriteProcessParams, WriteProcessResult,
+        AgentProcess, ListProcessesParams, PROCESS_READ_BYTES, ProcessBytes, ProcessInput,
+        ProcessInputStatus, ProcessOutput, ProcessParams, ProcessStatus, ProcessesResult, ReadProcessParams,
+        TerminateParams, Truncation, WriteProcessParams, WriteProcessResult,
     },
     command::COMMAND_INPUT_BYTES_MAX,
     rpc::RpcError,
@@ -21,7 +23,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::{Session, check_owner, terminals::agent_id};
 use crate::{
     agent::{Command, WantedInput, is_unseen},
-    commands,
+    commands::{self, Part, Seen},
     record::Origin,
     server::dispatch::decoded,
 };
@@ -83,6 +85,44 @@ pub(in crate::server) async fn get(
     let mut view = view(session, &story).await?;
     view.output = output(session, &story, usize::try_from(shown).unwrap_or(0)).await?;
     Ok(view)
+}
+
+/// Gives a part of what a process wrote, as far as that is kept.
+pub(in crate::server) async fn read(
+    session: &Session,
+    params: ReadProcessParams,
+) -> Result<ProcessBytes, RpcError> {
+    let story = found(session, params.process_id).await?;
+    let Fact::CommandStarted { process_id, epoch, .. } = &story.started.fact else {
+        return Err(RpcError::new(ErrorName::RecordDamaged, "a process begins with another event"));
+    };
+    let (standard, most) = PROCESS_READ_BYTES;
+    let bytes_max = usize::try_from(params.bytes_max.unwrap_or(standard).clamp(1, most)).unwrap_or(1);
+    let part = Part::From(params.from, bytes_max);
+    let (output, from, end) = match &story.ended {
+        Some(Event { fact: Fact::CommandEnded { output_digest, written_bytes, .. }, .. }) => {
+            let kept = body(session, output_digest).await?.unwrap_or_default();
+            part_of(&kept, *written_bytes, params.from, bytes_max)
+        }
+        _ => match look(session, &story, (*process_id, *epoch), part).await {
+            Some(seen) => (seen.output, seen.from, false),
+            None => (Vec::new(), params.from, false),
+        },
+    };
+    let next = from.saturating_add(u64::try_from(output.len()).unwrap_or(0));
+    let (status, _, _) = how_it_is(session, &story, *epoch);
+    let data = base64::engine::general_purpose::STANDARD.encode(output);
+    Ok(ProcessBytes { process_id: *process_id, status, from, next, data, end })
+}
+
+/// The bytes from an offset on, of an output of which the end is kept; where they begin, and whether they are the last.
+fn part_of(kept: &[u8], written: u64, from: u64, bytes_max: usize) -> (Vec<u8>, u64, bool) {
+    let kept_from = written.saturating_sub(u64::try_from(kept.len()).unwrap_or(u64::MAX));
+    let from = from.clamp(kept_from, written);
+    let at = usize::try_from(from.saturating_sub(kept_from)).unwrap_or(usize::MAX);
+    let rest = kept.get(at..).unwrap_or_default();
+    let given = rest.get(..bytes_max.min(rest.len())).unwrap_or_default();
+    (given.to_vec(), from, given.len() == rest.len())
 }
 
 pub(in crate::server) async fn terminate(
@@ -282,13 +322,22 @@ async fn output(
         }
         _ => {
             let Fact::CommandStarted { process_id, epoch, .. } = &story.started.fact else { return Ok(None) };
-            let dir = epoch_dir(session, story.agent, *epoch);
-            let id = *process_id;
-            let seen = tokio::task::spawn_blocking(move || commands::look(&dir, id)).await;
-            let seen = seen.ok().and_then(Result::ok).flatten();
-            Ok(seen.map(|seen| sides(&seen.tail, seen.written, shown)))
+            let seen = look(session, story, (*process_id, *epoch), Part::Kept).await;
+            Ok(seen.map(|seen| sides(&seen.output, seen.written, shown)))
         }
     }
+}
+
+/// What the file of a process says, if there is one still.
+async fn look(
+    session: &Session,
+    story: &CommandStory,
+    (id, epoch): (ProcessId, Epoch),
+    part: Part,
+) -> Option<Seen> {
+    let dir = epoch_dir(session, story.agent, epoch);
+    let seen = tokio::task::spawn_blocking(move || commands::look(&dir, id, part)).await;
+    seen.ok().and_then(Result::ok).flatten()
 }
 
 fn epoch_dir(session: &Session, agent: AgentId, epoch: Epoch) -> std::path::PathBuf {
@@ -321,7 +370,7 @@ fn sides(kept: &[u8], written: u64, shown: usize) -> ProcessOutput {
 mod tests {
     use super::*;
 
-    /// Proves MACH-003.
+    /// Proves MACH-003, MACH-011.
     #[test]
     fn what_is_missing_of_an_output_is_said() {
         let all = sides(b"abcdef", 6, 3);
@@ -329,6 +378,11 @@ mod tests {
         let middle = sides(b"abcdefg", 7, 3);
         let found = (middle.head.as_str(), middle.tail.as_str(), middle.truncation);
         assert_eq!(found, ("abc", "efg", Truncation::Middle));
+        let part = |from, bytes_max| part_of(b"abcdefg", 100, from, bytes_max);
+        assert_eq!(part(0, 3), (b"abc".to_vec(), 93, false));
+        assert_eq!(part(96, 3), (b"def".to_vec(), 96, false));
+        assert_eq!(part(99, 3), (b"g".to_vec(), 99, true));
+        assert_eq!(part(u64::MAX, 3), (Vec::new(), 100, true));
         let head = sides(b"abcdefg", 100, 3);
         assert_eq!((head.head.as_str(), head.tail.as_str(), head.truncation), ("", "efg", Truncation::Head));
         assert_eq!((head.kept_bytes, head.written_bytes, head.kept_from), (7, 100, 93));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use edgeplane_types::{ErrorName, Fact, ProcessId};
 use edgeplane_wire::rpc::RpcError;
 
-use super::{Actor, commands};
+use super::{Actor, Part, commands};
 use crate::{
     agent::Command,
     record::{Draft, Origin, refused},
@@ -42,7 +42,7 @@ impl Actor {
         self.shared.record.commit(draft.critical()).await.map_err(|error| refused(&error))?;
         self.shared.failpoint("terminate.noted");
         let dir = self.live.as_ref().map(|live| live.place.dir.clone());
-        let seen = dir.and_then(|dir| commands::look(&dir, id).ok().flatten());
+        let seen = dir.and_then(|dir| commands::look(&dir, id, Part::Last(0)).ok().flatten());
         let is_asked = grace_ms > 0 && seen.is_some_and(|seen| seen.ask_to_end());
         if !is_asked {
             self.end_command(id);

@@ -20,7 +20,7 @@ const OWN: &str = "EDGEPLANE_";
 
 impl Actor {
     /// What the shim is told, and what is recorded. Values of variables are in no record: they may be secrets.
-    pub(super) fn prepared(&self, epoch: Epoch, create: Create, limit: u64) -> Result<Prepared, String> {
+    pub(super) fn prepared(&self, epoch: Epoch, create: Create, kept: u64) -> Result<Prepared, String> {
         check(&create)?;
         let has_input = self.gives_input();
         let root = self.workspace();
@@ -42,7 +42,7 @@ impl Actor {
             argv,
             env: env.chain([mark.into_bytes()]).collect(),
             cwd: cwd.into_os_string().into_encoded_bytes(),
-            output_bytes_max: limit,
+            output_bytes_max: kept,
             has_input,
         };
         Ok((spec, details))

@@ -1,6 +1,7 @@
-//! Processes that are written to: once per id, whoever dies, and never recorded.
+//! Processes that are written to, once per id, whoever dies, and never recorded; and read from, each byte once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends at once")]
 
+use base64::Engine as _;
 use edgeplane_os::failpoint;
 use edgeplane_testkit::{
     Node, acp,
@@ -8,7 +9,7 @@ use edgeplane_testkit::{
     wait::eventually,
 };
 use edgeplane_types::ErrorName;
-use edgeplane_wire::rpc::RpcError;
+use edgeplane_wire::{command::KEPT_BYTES_MAX, rpc::RpcError};
 use serde_json::{Value, json};
 
 const ID: &str = "inp_01890000-0000-7000-8000-000000000001";
@@ -119,4 +120,101 @@ fn what_a_process_does_not_read_waits_and_is_told_so() {
     eventually("it has ended", || get(&node, &id)["status"] == "exited");
     eventually("its fate is recorded", || count(&node, "command.input_settled") == 1);
     assert_eq!(write(&node, &id, &bulk).unwrap_err().name(), ErrorName::InvalidState);
+}
+
+fn read(node: &Node, id: &str, from: u64) -> Value {
+    node.connect().try_raw("runtime/process.read", json!({ "process_id": id, "from": from })).unwrap()
+}
+
+/// Reads until a process has ended and nothing comes behind; gives the offset of the first byte, and what there was.
+fn read_all(node: &Node, id: &str, from: u64) -> (u64, Vec<u8>) {
+    let first = read(node, id, from)["from"].as_u64().unwrap();
+    let (mut at, mut all) = (first, Vec::new());
+    eventually("it has been read to its end", || {
+        loop {
+            let part = read(node, id, at);
+            assert_eq!(part["from"], at, "nothing is passed over");
+            let bytes =
+                base64::engine::general_purpose::STANDARD.decode(part["data"].as_str().unwrap()).unwrap();
+            at = part["next"].as_u64().unwrap();
+            all.extend_from_slice(&bytes);
+            if part["end"] == true {
+                return true;
+            }
+            if bytes.is_empty() {
+                return false;
+            }
+        }
+    });
+    (first, all)
+}
+
+/// Proves MACH-011.
+#[test]
+fn a_process_is_followed_over_the_daemons_death_without_loss_or_double() {
+    let mut node = Node::start();
+    run(&node, ", commandInput: true");
+    let id = begin(&node, "while read line; do seq $line; done; echo over");
+    let mut logs = node
+        .cli(&["process", "logs", &id, "-f"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut expected = String::new();
+    let mut count = |node: &Node, to: u32| {
+        eventually("it reads", || write(node, &id, &json!({ "text": format!("{to}\n") })).is_ok());
+        (1..=to).for_each(|number| expected.push_str(&format!("{number}\n")));
+    };
+    count(&node, 1_000);
+    // Only a node that was there is waited for.
+    let mut followed = std::io::BufReader::new(logs.stdout.take().unwrap());
+    let mut said = String::new();
+    std::io::BufRead::read_line(&mut followed, &mut said).unwrap();
+    node.kill_daemon();
+    node.up();
+    count(&node, 20_000);
+    eventually("it is told that nothing comes", || {
+        write(&node, &id, &json!({ "text": "", "close": true })).is_ok()
+    });
+    expected.push_str("over\n");
+    assert_eq!(read_all(&node, &id, 0), (0, expected.clone().into_bytes()));
+    assert_eq!(read_all(&node, &id, 5_000), (5_000, expected.as_bytes()[5_000..].to_vec()));
+    let past = read(&node, &id, u64::MAX);
+    assert_eq!(
+        (&past["from"], &past["data"], &past["end"]),
+        (&json!(expected.len()), &json!(""), &json!(true))
+    );
+    std::io::Read::read_to_string(&mut followed, &mut said).unwrap();
+    assert!(logs.wait().unwrap().success());
+    assert_eq!(said, expected);
+    node.verify();
+}
+
+/// Proves MACH-011, DRV-058.
+#[test]
+fn of_a_long_output_more_is_kept_than_its_program_is_shown() {
+    let node = Node::start();
+    run(&node, "");
+    let steps = json!([
+        ["create", { "command": "seq", "args": ["1500000"], "outputByteLimit": 20 }],
+        ["wait_for_exit", { "terminalId": "T" }],
+        ["output", { "terminalId": "T" }],
+    ]);
+    let text = answer(&ask(&node, "coder", &format!("terminal {steps}"))).text.clone();
+    let steps: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&steps[2]["output"], &steps[2]["truncated"]),
+        (&json!("998\n1499999\n1500000\n"), &json!(true))
+    );
+    let id = steps.pointer("/0/terminalId").unwrap().as_str().unwrap();
+    let all: String = (1..=1_500_000).map(|number| format!("{number}\n")).collect();
+    let kept = usize::try_from(KEPT_BYTES_MAX).unwrap();
+    let (from, bytes) = read_all(&node, id, 0);
+    assert_eq!(usize::try_from(from).unwrap(), all.len() - kept);
+    assert!(bytes == all.as_bytes()[all.len() - kept..], "the last bytes, each once");
+    let seen = get(&node, id);
+    assert_eq!(seen["output"]["kept_bytes"], KEPT_BYTES_MAX);
+    assert_eq!(seen["output"]["digest"], edgeplane_proof::digest(&bytes).to_string());
+    node.verify();
 }
