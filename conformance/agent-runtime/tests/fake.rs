@@ -83,7 +83,17 @@ const RESULTS: &[&str] = &[
 fn mapping(folder: &std::path::Path) -> PathBuf {
     let mut text = String::from(include_str!("fake/mapping.toml"));
     for verb in [
-        "short", "long", "large", "gated", "artifact", "flaky", "spend", "write", "denied", "process",
+        "short",
+        "long",
+        "large",
+        "gated",
+        "artifact",
+        "flaky",
+        "spend",
+        "write",
+        "denied",
+        "forbidden",
+        "process",
         "hooked",
     ] {
         writeln!(text, "{verb} = \"{verb} {{word}}\"").unwrap();
@@ -137,7 +147,7 @@ fn whoever_keeps_to_the_standard_passes_all_of_it() {
 }
 
 /// Each fault with the scenario that must see it, and what it must say.
-const FAULTS: [(&str, &str, &str); 28] = [
+const FAULTS: [(&str, &str, &str); 29] = [
     ("AC-1", "output before acceptance", "output is event"),
     ("AC-1", "a request that acts twice", "made two turns"),
     ("AC-1", "a number left out", "comes next"),
@@ -155,6 +165,7 @@ const FAULTS: [(&str, &str, &str); 28] = [
     ("AC-10", "history in one piece", "a page of 10 has"),
     ("AC-11", "permission after the act", "stands before"),
     ("AC-11", "a denial without a cause", "what caused the denial"),
+    ("AC-11", "a refusal that nobody is told of", "permission was denied"),
     ("AC-12", "a hook that nobody sees", "what the hook did"),
     ("AC-13", "output cut in silence", "output.truncated"),
     ("AC-14", "a choice that is not explained", "capabilityGap"),

@@ -73,7 +73,7 @@ spec:
       command: [python3, -u, {server}, plain]
       env: {{MCP_LOG: {}, MCP_STATE: {}}}
   timeoutMs: 30000
-  policy: {{default: ask, allow: [append]}}",
+  policy: {{default: ask, allow: [append], deny: [add]}}",
         log.display(),
         state.display()
     ));
@@ -105,6 +105,7 @@ spec:
     let text = format!(
         "[prompts]\nwrite = 'call conformance/append {{\"path\": \"{append}\", \"text\": \"x\"}}'\n\
          denied = 'call conformance/echo {{\"text\": \"{{word}}\"}}'\n\
+         forbidden = 'call conformance/add {{\"a\": 1, \"b\": 2}}'\n\
          hooked = 'call hooked/echo {{\"text\": \"{{word}}\"}}'\n\
          [values]\nstale_cursor = \"{}\"\n",
         stale_cursor(node, "worker")

@@ -214,6 +214,46 @@ fn rules_decide_before_a_connector_does() {
     assert_eq!(text_of(&made(&node, "capability/invoke", sum)), "3");
 }
 
+/// Proves CAP-045.
+#[test]
+fn what_an_agent_is_refused_is_in_its_stream_and_told_by_its_session() {
+    const ASKED: u64 = 300;
+    let node = Node::start();
+    tools(&node, "");
+    run(&node, "reader", "");
+    let mut agent = as_agent(&node, "reader");
+    for _ in 0..ASKED {
+        let denied = agent.try_raw("capability/invoke", json!({ "capability": "tools/die" })).unwrap_err();
+        assert_eq!(denied.name(), ErrorName::PolicyBlocked);
+        // It is there as soon as it is heard of.
+        assert!(node.count("reader", "request.refused") > 0);
+    }
+    let session = node.get("reader").status.identities.session.session_id;
+    let target = json!({ "kind": "session", "id": session });
+    let told = || {
+        let read = json!({ "projection": "agentruntime.events", "target": target, "limit": 1_000 });
+        let read = made(&node, "stream/replay", read);
+        let events = read["events"].as_array().unwrap().iter().map(|event| event["payload"].clone());
+        events.filter(|event| event["type"] == "permission.evaluated").collect::<Vec<_>>()
+    };
+    let counted = || told().iter().map(|event| event["payload"]["count"].as_u64().unwrap()).sum::<u64>();
+    eventually("each is counted", || counted() == ASKED);
+    let told = told();
+    // Two for each second that it took, or one more.
+    assert!(told.len() < 60, "{}", told.len());
+    for event in &told {
+        let decision = &event["permissionDecision"];
+        assert_eq!((&decision["decision"], &decision["source"]), (&json!("deny"), &json!("rule")));
+        assert_eq!(decision["ruleRefs"], json!(["connector-deny"]));
+        assert!(decision["reason"].as_str().unwrap().contains("does not let it be called"), "{event}");
+        assert_eq!(event["payload"]["capability"], "tools/die");
+    }
+    let read = json!({ "projection": "session.snapshot", "target": target });
+    let state = &made(&node, "stream/projection.get", read)["state"]["threads"][0]["permissionState"];
+    assert_eq!((&state["decision"], &state["source"]), (&json!("deny"), &json!("rule")), "{state}");
+    assert_eq!(state["ruleRefs"], json!(["connector-deny"]));
+}
+
 /// Proves CAP-005.
 #[test]
 fn what_is_asked_about_is_called_once_when_leave_is_given() {

@@ -162,6 +162,7 @@ pub(crate) fn admit(
         hops: led.hops,
         topic: saying.topic.as_ref(),
         capability: None,
+        causation: None,
         bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
     };
     if led.hops > HOPS_MAX {

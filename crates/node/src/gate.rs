@@ -18,8 +18,8 @@ use edgeplane_policy::{
     SubjectKind,
 };
 use edgeplane_types::{
-    Authority, Channel, ErrorName, Ingress, PolicyAction, PolicyLayer, Proof, Risk, SafeLabel, Tenant,
-    Timestamp,
+    Authority, Channel, ErrorName, Ingress, MessageId, PolicyAction, PolicyLayer, Proof, Risk, SafeLabel,
+    Tenant, Timestamp,
 };
 use edgeplane_wire::rpc::RpcError;
 
@@ -41,6 +41,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) topic: Option<&'a SafeLabel>,
     /// What is called, as `CONNECTOR/NAME`.
     pub(crate) capability: Option<&'a str>,
+    /// The message in whose turn a call is wanted.
+    pub(crate) causation: Option<MessageId>,
     pub(crate) bytes: u64,
 }
 
@@ -57,6 +59,7 @@ impl<'a> Asked<'a> {
             hops: 0,
             topic: None,
             capability: None,
+            causation: None,
             bytes: 0,
         }
     }
@@ -177,6 +180,8 @@ impl Gate {
             agent: asked.target.id,
             principal: asked.caller.principal.clone(),
             channel: (asked.action == PolicyAction::Send).then_some(asked.channel),
+            capability: asked.capability.map(refusals::named),
+            causation: asked.causation,
             layer: refusal.layer,
             rule: refusal.rule.clone(),
         };

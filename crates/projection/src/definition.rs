@@ -58,13 +58,13 @@ macro_rules! projections {
 }
 
 projections! {
-    "agentruntime.events" 4 agentruntime::Events, [Session], agentruntime::takes,
+    "agentruntime.events" 5 agentruntime::Events, [Session], agentruntime::takes,
         "What happens in a session, as events of Agent Runtime; each payload is one.";
-    "agentruntime.lime" 4 agentruntime::Lime, [Session], agentruntime::takes,
+    "agentruntime.lime" 5 agentruntime::Lime, [Session], agentruntime::takes,
         "The same in the standard's strict profile, with the profile's snapshot as its state.";
-    "session.snapshot" 3 folds::session::Snapshot, [Session], model::takes,
+    "session.snapshot" 4 folds::session::Snapshot, [Session], model::takes,
         "What a session is like now: its threads, their turns, what waits and what went wrong.";
-    "thread.read_model" 2 folds::session::ReadModel, [Thread], model::takes,
+    "thread.read_model" 3 folds::session::ReadModel, [Thread], model::takes,
         "What is happening in a thread now.";
     "thread.transcript" 2 folds::transcript::Transcript, [Thread], telling::takes,
         "What was said and done in a thread, in its order, with what each turn gave.";
@@ -84,7 +84,7 @@ projections! {
         "The epochs of an agent, and in them each attempt at a turn.";
     "agent.status" 1 folds::status::Status, [Node, Agent], life::takes,
         "The phase, the desire and the health of one agent or of all.";
-    "governance" 1 folds::governance::Governance, [Node, Agent], folds::governance::takes,
+    "governance" 2 folds::governance::Governance, [Node, Agent], folds::governance::takes,
         "What was decided about who may do what: refusals, approvals, rules, keys and tokens.";
     "environment" 1 folds::environment::Environment, [Agent], folds::environment::takes,
         "In what an agent's program runs, epoch by epoch.";

@@ -38,6 +38,7 @@ pub(crate) fn takes(kind: &str) -> bool {
     match family {
         "agent" | "message" | "turn" | "action" | "thread" | "task" | "run" | "job" | "job_item"
         | "benchmark" | "invocation" | "subagent" => true,
+        "request" => name == "refused",
         "usage" | "answer" => false,
         "session" => matches!(name, "opened" | "failed"),
         "recording" => matches!(name, "sealed" | "gap"),
@@ -311,6 +312,7 @@ impl Model {
             Fact::InvocationRequested(_) | Fact::InvocationBegun(_) | Fact::InvocationEnded(_) => {
                 self.call(event);
             }
+            Fact::RequestRefused(refused) => self.governed.refused(refused, &self.turns, event.ts),
             _ => {}
         }
         if let Some(thread) = followed.thread {

@@ -84,14 +84,29 @@ pub(super) fn permission(world: &mut World) -> Step<()> {
     says_all(&pick(&applied, "/sandboxProfile"), "`sandboxProfile`", &["mode"])?;
 
     let turn = denied(world, &worker)?;
+    explained(world, &worker, &turn)?;
+    // What the rules refuse outright, nobody is asked about.
+    let turn = world.turn(&worker, "forbidden")?;
     let events = of_turn(world.heard(&worker), &turn);
+    let asked = of_kind(&events, "action.required").next();
+    must(asked.is_none(), || format!("somebody was asked about it: {}", short(&json!(asked))))?;
+    explained(world, &worker, &turn)?;
+    let thread = world.thread(&worker)?;
+    must(pick(&thread, "/permissionState/source") != "human", || {
+        "the read model says that a person denied what the rules refused".to_owned()
+    })
+}
+
+/// That something was denied in a turn is told by its events and by the read model, with why.
+fn explained(world: &mut World, worker: &Part, turn: &str) -> Step<()> {
+    let events = of_turn(world.heard(worker), turn);
     let done = of_kind(&events, "tool.result").next();
     must(done.is_none(), || format!("what was denied was done: {}", short(&json!(done))))?;
     let words = ["permission.evaluated", "permission.resolved"];
     let said = events.iter().filter(|event| words.contains(&kind(event)));
     let said = said.filter(|event| pick(event, "/permissionDecision/decision") == "deny").count();
     must(said > 0, || "no event says that permission was denied".to_owned())?;
-    let thread = world.thread(&worker)?;
+    let thread = world.thread(worker)?;
     let state = pick(&thread, "/permissionState");
     must(pick(&state, "/decision") == "deny", || format!("the read model says {}", short(&state)))?;
     let source = pick(&state, "/source");

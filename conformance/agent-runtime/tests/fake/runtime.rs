@@ -209,6 +209,9 @@ impl Runtime {
             "large" => self.large(at),
             "write" => self.permitted(at),
             "denied" => self.denied(at),
+            // As if nothing had happened: what the read model says is of the turn before.
+            "forbidden" if self.fault == "a refusal that nobody is told of" => {}
+            "forbidden" => self.denied(at),
             "hooked" => {
                 if self.fault != "a hook that nobody sees" {
                     self.of_turn(at, "hook.started", json!({}));

@@ -65,11 +65,11 @@ pub(crate) async fn invoke(
     registered::check_room(shared, found)?;
     workflow::check(shared, found, input.has_secrets)?;
     let prepared = builtin::prepared(shared, by, found, &wanted.input)?;
-    let holds = permission::pass(shared, by, found)?;
+    let causation = cause(shared, by.caller)?;
+    let holds = permission::pass(shared, by, found, causation)?;
     let id: InvocationId = shared.record.mint().id();
     let origin = Origin::actor(by.caller.actor());
     let stream = stream_of(shared, by.agent.map(|agent| agent.id));
-    let causation = cause(shared, by.caller)?;
     let place = Place { shared, id, stream, origin: &origin, causation };
     let hooks::Before { input, holds, runs, .. } =
         Box::pin(hooks::before(place, (by, found), input, holds)).await?;
@@ -189,7 +189,10 @@ async fn stopped(
 }
 
 /// The message that an agent is busy with.
-fn cause(shared: &Shared, caller: &Caller) -> Result<Option<edgeplane_types::MessageId>, RpcError> {
+pub(super) fn cause(
+    shared: &Shared,
+    caller: &Caller,
+) -> Result<Option<edgeplane_types::MessageId>, RpcError> {
     let Some(agent) = caller.agent.as_ref().filter(|_| caller.automation.is_none()) else { return Ok(None) };
     let saying = Saying::plain(Vec::new(), Ingress::Action);
     Ok(admission::led_by(shared, agent, &saying)?.causation)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgeplane_policy::Decision;
-use edgeplane_types::{ErrorName, Permission, PolicyAction, SafeLabel};
+use edgeplane_types::{ErrorName, MessageId, Permission, PolicyAction, SafeLabel};
 use edgeplane_wire::{api::capability::PermissionView, rpc::RpcError};
 
 use super::Found;
@@ -37,21 +37,30 @@ pub(crate) fn evaluate(shared: &Shared, by: &By<'_>, found: &Found) -> Permissio
     of_owner(by, found)
 }
 
-/// Lets a call pass, or has it asked about; a refusal is noted like any other.
+/// Lets a call pass, or has it asked about; a refusal is noted in the stream of the agent that calls, with the turn that
+/// led to the call.
 ///
 /// # Errors
 /// `policy_blocked` or `rate_limited`, with the rule's name.
-pub(super) fn pass(shared: &Arc<Shared>, by: &By<'_>, found: &Found) -> Result<PermissionView, RpcError> {
+pub(super) fn pass(
+    shared: &Arc<Shared>,
+    by: &By<'_>,
+    found: &Found,
+    causation: Option<MessageId>,
+) -> Result<PermissionView, RpcError> {
     let name = found.name();
     if let Some(agent) = by.agent {
-        shared.gate.decide(shared, &asked(by, agent, &name))?;
+        shared.gate.decide(shared, &Asked { causation, ..asked(by, agent, &name) })?;
     }
     let holds = of_owner(by, found);
     if holds.decision != Permission::Deny {
         return Ok(holds);
     }
     Err(match by.agent {
-        Some(agent) => shared.gate.beyond(shared, &asked(by, agent, &name), denial(found), holds.reason),
+        Some(agent) => {
+            let asked = Asked { causation, ..asked(by, agent, &name) };
+            shared.gate.beyond(shared, &asked, denial(found), holds.reason)
+        }
         None => RpcError::new(ErrorName::PolicyBlocked, format!("{}: rule {}", holds.reason, holds.rule)),
     })
 }
@@ -59,7 +68,9 @@ pub(super) fn pass(shared: &Arc<Shared>, by: &By<'_>, found: &Found) -> Result<P
 /// Notes that an agent could not call what it wanted: the connector's server does not let the node in.
 pub(crate) fn locked_out(shared: &Arc<Shared>, by: &By<'_>, capability: &str, reason: &str) {
     if let Some(agent) = by.agent {
-        let asked = asked(by, agent, capability);
+        // Without what led to it the refusal is noted all the same.
+        let causation = super::door::cause(shared, by.caller).ok().flatten();
+        let asked = Asked { causation, ..asked(by, agent, capability) };
         shared.gate.beyond(shared, &asked, "connector-credentials", reason.to_owned());
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn takes(kind: &str) -> bool {
             | "job_item"
             | "benchmark"
             | "invocation"
+            | "request"
             | "subagent"
             | "artifact"
             | "context"
@@ -152,6 +153,7 @@ impl Export {
             | Fact::InvocationEnded(_) => {
                 telling.invocation(step);
             }
+            Fact::RequestRefused(refused) => telling.refused(step, refused),
             _ => telling.life(step),
         }
         self.frame = Some(frame);

@@ -4,8 +4,8 @@
 //! decision tells of it.
 
 use edgeplane_types::{
-    Fact, InvocationId, InvocationState, ItemId, MessageId, Permission,
-    fact::{InvocationEnded, InvocationProgressed, InvocationRequested},
+    Fact, InvocationId, InvocationState, ItemId, MessageId, Permission, PolicyAction,
+    fact::{InvocationEnded, InvocationProgressed, InvocationRequested, RequestRefused},
 };
 
 use super::{export::Telling, names, turn::tool_output};
@@ -50,6 +50,26 @@ impl Telling<'_> {
             .put("effect", &asked.effect)
             .put("inputDigest", &asked.input_digest);
         let draft = self.of_turn(step, names::PERMISSION_EVALUATED, asked.causation).tool(item);
+        draft.object("permissionDecision", decision).say(step, payload);
+    }
+
+    /// A call that no rule let even be asked about: it has no invocation, so the decision has the item of its own event.
+    pub(super) fn refused(&mut self, step: &mut Step<'_>, refused: &RequestRefused) {
+        if refused.action != PolicyAction::Invoke {
+            return;
+        }
+        let item = ItemId::from_bytes(*step.event().id.as_bytes());
+        let decision = Object::new()
+            .put("decision", "deny")
+            .put("source", "rule")
+            .put("reason", &refused.reason)
+            .put("ruleRefs", &[refused.rule.as_str()])
+            .put("scope", "once");
+        let payload = Object::new()
+            .maybe("capability", refused.capability.as_ref())
+            .put("layer", &refused.layer)
+            .put("count", &refused.count);
+        let draft = self.of_turn(step, names::PERMISSION_EVALUATED, refused.causation).tool(item);
         draft.object("permissionDecision", decision).say(step, payload);
     }
 

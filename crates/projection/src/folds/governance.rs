@@ -79,6 +79,8 @@ impl Governance {
                 agent_id,
                 principal,
                 channel,
+                capability,
+                causation,
                 layer,
                 rule,
                 reason,
@@ -90,12 +92,14 @@ impl Governance {
                     .put("action", action)
                     .put("principal", principal.as_str())
                     .maybe("channel", channel.as_ref())
+                    .maybe("capability", capability.as_ref())
                     .put("layer", layer)
                     .put("rule", rule.as_str())
                     .put("reason", reason)
                     .put("count", count)
                     .done();
-                step.say("request.refused", Ids { agent_id: *agent_id, ..Ids::default() }, payload);
+                let turn_id = causation.map(turn_of);
+                step.say("request.refused", Ids { agent_id: *agent_id, turn_id, ..Ids::default() }, payload);
             }
             Fact::MessageRejected { message_id, reason } => {
                 let ids = Ids {

@@ -1,8 +1,9 @@
 //! What was decided about leave in a thread, and what surrounded what was let pass.
 
 use edgeplane_types::{
-    Fact, InvocationId, MessageId, Permission, ThreadId, Timestamp, TurnId,
+    Fact, InvocationId, MessageId, Permission, PolicyAction, ThreadId, Timestamp, TurnId,
     decision::{ActionKind, ActionOutcome},
+    fact::RequestRefused,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -80,6 +81,24 @@ impl Governed {
             }
             Fact::InvocationEnded(ended) => self.calls.remove(&ended.invocation_id).flatten(),
             _ => None,
+        }
+    }
+
+    /// Takes in that rules did not let something be called at all.
+    pub(super) fn refused(&mut self, refused: &RequestRefused, turns: &Turns, at: Timestamp) {
+        if refused.action != PolicyAction::Invoke {
+            return;
+        }
+        let decided = Decided {
+            decision: Permission::Deny.as_str().to_owned(),
+            source: "rule".to_owned(),
+            reason: refused.reason.clone(),
+            rule: Some(refused.rule.to_string()),
+            turn: refused.causation.map(turn_of),
+            at,
+        };
+        if let Some(thread) = self.thread(turns, refused.causation) {
+            thread.decided = Some(decided);
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_projection::find;
 use edgeplane_types::{
-    ActionId, Authority, EdgeKind, Epoch, Event, Fact, StreamName, TaskId, TurnId,
+    ActionId, Authority, EdgeKind, Epoch, Event, Fact, PolicyAction, StreamName, TaskId, TurnId,
     fact::{ThreadCompacted, ThreadRolledBack},
 };
 use proptest::prelude::*;
@@ -268,6 +268,34 @@ fn what_holds_for_a_call_and_what_surrounds_it_precede_it() {
         }
     }
     assert!(made > 0 && denied > 0, "{made} {denied}");
+}
+
+/// Proves PROJ-028: a call that rules refuse outright is told to the session, with why and how often.
+#[test]
+fn what_rules_refuse_outright_is_told_in_the_session() {
+    let busy = world(43, 2, 14_000, false);
+    let (mut told, mut counted) = (0, 0);
+    for events in exported(&busy, "agentruntime.lime") {
+        for event in events.iter().filter(|event| event["payload"]["count"].is_number()) {
+            if kind(event) != "permission.evaluated" {
+                continue;
+            }
+            let decision = &event["permissionDecision"];
+            assert_eq!((&decision["decision"], &decision["source"]), (&"deny".into(), &"rule".into()));
+            assert_eq!(decision["ruleRefs"], json!(["connector-deny"]));
+            assert_eq!(decision["reason"], "connector `tools` does not let it be called");
+            assert_eq!(event["payload"]["capability"], "tools/die");
+            assert!(event["turnId"].is_string() && event["toolCallId"].is_string(), "{event}");
+            told += 1;
+            counted += event["payload"]["count"].as_u64().unwrap();
+        }
+    }
+    let of_record = busy.record.iter().filter_map(|stored| match &stored.event.fact {
+        Fact::RequestRefused(refused) if refused.action == PolicyAction::Invoke => Some(refused.count),
+        _ => None,
+    });
+    assert!(told > 0);
+    assert_eq!(counted, of_record.sum::<u64>());
 }
 
 /// Proves PROJ-028: the read model says what was decided, by whom, and why.

@@ -23,6 +23,7 @@ fn refusal(row: &Row<'_>) -> rusqlite::Result<RefusalRow> {
             rule,
             reason,
             count,
+            ..
         }) => {
             let agent = agent_id;
             Ok(RefusalRow { pos, at, action, agent, principal, channel, layer, rule, reason, count })

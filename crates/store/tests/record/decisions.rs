@@ -108,6 +108,8 @@ pub(crate) fn refusal(of: Option<u8>, count: u64) -> Fact {
         agent_id: of.map(agent),
         principal: label("eve"),
         channel: Some(Channel::Peer),
+        capability: None,
+        causation: None,
         layer: PolicyLayer::Node,
         rule: label("quiet"),
         reason: "not at night".to_owned(),

@@ -183,6 +183,7 @@ fn permitted(session: &Session, handle: &AgentHandle) -> Result<May, RpcError> {
             hops,
             topic: None,
             capability: None,
+            causation: None,
             bytes: 0,
         },
     )?;

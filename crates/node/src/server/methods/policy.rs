@@ -135,6 +135,7 @@ fn explained(session: &Session, params: &ExplainParams, rules: &Rules) -> Result
         hops: params.hops,
         topic: params.topic.as_ref(),
         capability: None,
+        causation: None,
         bytes: params.bytes,
     };
     result(session.shared.gate.explain(&session.shared, &asked, rules))

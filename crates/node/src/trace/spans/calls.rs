@@ -19,10 +19,21 @@ impl Drawing<'_> {
                 }
                 // An agent does one thing at a time: what it was refused meanwhile belongs to this turn.
                 Fact::RequestRefused(RequestRefused {
-                    action: PolicyAction::Invoke, rule, reason, ..
-                }) if event.event.ts >= from && until.is_none_or(|until| event.event.ts <= until) => {
+                    action: PolicyAction::Invoke,
+                    capability,
+                    causation,
+                    rule,
+                    reason,
+                    ..
+                }) if causation.is_none_or(|of| of == id)
+                    && event.event.ts >= from
+                    && until.is_none_or(|until| event.event.ts <= until) =>
+                {
                     let mut span = self.refusal(passage, &format!("refused {}", event.pos), event.event.ts);
-                    span.name = "call of a connector".to_owned();
+                    span.name = match capability {
+                        Some(name) => format!("call of `{name}`"),
+                        None => "call of a connector".to_owned(),
+                    };
                     span.reason = Some(format!("{reason}: rule {rule}"));
                     span.events.push(event.pos);
                     self.spans.push(span);

@@ -3,10 +3,10 @@
 use edgeplane_proof::digest;
 use edgeplane_types::{
     BackingKind, CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, MessageId,
-    Permission,
+    Permission, PolicyAction, PolicyLayer,
     fact::{
         CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, InvocationBegun,
-        InvocationEnded, InvocationProgressed, InvocationRequested,
+        InvocationEnded, InvocationProgressed, InvocationRequested, RequestRefused,
     },
 };
 
@@ -100,6 +100,10 @@ impl World {
         let capability_id = self.id(CapabilityId::from_parts);
         let (shown_digest, shown_bytes) = self.body();
         let permission = self.chance.pick(&[Permission::Allow, Permission::Ask]);
+        // Without a throw of its own, so that all else happens as it would without it.
+        if self.lives[which].calls.len() == 2 {
+            self.refused_call(which, message);
+        }
         let requested = InvocationRequested {
             invocation_id,
             capability_id,
@@ -122,5 +126,26 @@ impl World {
         };
         self.lives[which].calls.push((invocation_id, false));
         self.add(which, Fact::InvocationRequested(Box::new(requested)));
+    }
+
+    /// Rules do not let something be called at all: the first is told at once, and the others of its second as a number.
+    fn refused_call(&mut self, which: usize, message: MessageId) {
+        let refused = |count| {
+            Fact::RequestRefused(RequestRefused {
+                action: PolicyAction::Invoke,
+                agent_id: Some(self.lives[which].agent),
+                principal: label("caller"),
+                channel: None,
+                capability: Some("tools/die".to_owned()),
+                causation: Some(message),
+                layer: PolicyLayer::Node,
+                rule: label("connector-deny"),
+                reason: "connector `tools` does not let it be called".to_owned(),
+                count,
+            })
+        };
+        for fact in [refused(1), refused(7)] {
+            self.add(which, fact);
+        }
     }
 }

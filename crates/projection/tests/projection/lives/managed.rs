@@ -237,6 +237,8 @@ impl World {
                 agent_id,
                 principal: label("planner"),
                 channel: Some(Channel::Peer),
+                capability: None,
+                causation: None,
                 layer: PolicyLayer::Node,
                 rule: label(self.chance.pick(&["no-web", "quiet-hours"])),
                 reason: "not allowed".to_owned(),

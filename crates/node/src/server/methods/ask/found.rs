@@ -206,6 +206,7 @@ impl Question<'_> {
                     hops,
                     topic: None,
                     capability: None,
+                    causation: None,
                     bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
                 },
             );
