@@ -173,3 +173,111 @@ fn the_command_line_binds_and_unbinds() {
     assert_eq!(refused(ask(&node, "workspace/get", ctx(1))), ErrorName::NotFound);
     node.verify();
 }
+
+/// What a run or a turn says of its bindings: the number and whether it lives.
+fn bindings(of: &Value) -> Vec<(u64, bool)> {
+    let found = of["bindings"].as_array().cloned().unwrap_or_default();
+    let shown = |one: &Value| (one["binding_epoch"].as_u64().unwrap(), one["is_live"] == true);
+    found.iter().map(shown).collect()
+}
+
+fn run_view(node: &Node, id: &Value) -> Value {
+    ask(node, "runtime/run.get", json!({ "run_id": id })).unwrap()
+}
+
+/// Proves WSP-042.
+#[test]
+fn a_run_is_bound_in_the_step_that_makes_it_or_not_made() {
+    let mut node = Node::start();
+    worker(&node, "alpha", "");
+    worker(&node, "beta", "");
+    let of = shared_folder(&node, "a");
+    let draft = |agent: &str, work: &str| task(&node, Some(agent), work, &json!({ "start": false }));
+    let (first, second) = (draft("alpha", "gate one fine"), draft("beta", "say fine"));
+    let begin = |node: &Node, id: edgeplane_types::TaskId, mode: &str, more: &Value| {
+        let params = json!({ "task_id": id, "binding": with(of.clone(), &json!({ "mode": mode })) });
+        ask(node, "runtime/run.start", with(params, more))
+    };
+    let chosen = json!({ "run_id": "run_01890000-0000-7000-8000-000000000002" });
+    let made = begin(&node, first, "rw", &chosen).unwrap()["run"].clone();
+    assert_eq!(bindings(&made), [(1, true)], "{made}");
+    wait_for(&node, first, TaskState::Running);
+    write(&mut speak_as(&node, "alpha"), &of, &json!({ "binding_epoch": 1 })).unwrap();
+    // One at a time may write: the second run is refused, and there is none.
+    assert_eq!(refused(begin(&node, second, "rw", &json!({}))), ErrorName::Locked);
+    assert!(detail(&node, second).runs.is_empty());
+    // What would have to wait is bound to nothing.
+    let link = json!({ "task_id": second, "kind": "depends_on", "to": first });
+    ask(&node, "runtime/task.link", link).unwrap();
+    assert_eq!(refused(begin(&node, second, "ro", &json!({}))), ErrorName::InvalidState);
+    let nobodys = json!({ "workspace_id": "wks_01890000-0000-7000-8000-999999999999", "mode": "ro" });
+    let unknown = json!({ "task_id": second, "binding": nobodys });
+    assert_eq!(refused(ask(&node, "runtime/run.start", unknown)), ErrorName::NotFound);
+    let shown = ask(&node, "workspace/get", of.clone()).unwrap();
+    assert_eq!(shown["bindings"].as_array().unwrap().len(), 1, "{shown}");
+    // Another daemon finds both, and the same words bind nothing a second time.
+    node.kill_daemon();
+    node.up();
+    let params = json!({ "task_id": first, "binding": with(of.clone(), &json!({ "mode": "rw" })) });
+    let again = ask(&node, "runtime/run.start", with(params, &chosen)).unwrap()["run"].clone();
+    assert_eq!((&again["run_id"], bindings(&again)), (&made["run_id"], vec![(1, true)]));
+    allow(&node, "one");
+    wait_for(&node, first, TaskState::Completed);
+    eventually("its binding is over", || bindings(&run_view(&node, &made["run_id"])) == [(1, false)]);
+    assert_eq!(refused(write(&mut node.connect(), &of, &json!({ "binding_epoch": 1 }))), ErrorName::Fenced);
+    node.verify();
+}
+
+/// Proves WSP-043.
+#[test]
+fn a_turn_for_no_task_works_under_a_binding_until_it_ends() {
+    let node = Node::start();
+    worker(&node, "alpha", "");
+    let (of, other) = (shared_folder(&node, "a"), shared_folder(&node, "b"));
+    let turn = |work: &str, more: &Value| {
+        let params = json!({ "agent": "alpha", "input": [{ "type": "text", "text": work }] });
+        ask(&node, "conversation/turn.start", with(params, more))
+    };
+    assert_eq!(refused(turn("say x", &json!({ "workspace_mode": "ro" }))), ErrorName::InvalidParams);
+    let steering = with(of.clone(), &json!({ "on_busy": "steer" }));
+    assert_eq!(refused(turn("say x", &steering)), ErrorName::InvalidParams);
+    let chosen = json!({ "turn_id": "trn_01890000-0000-7000-8000-000000000002" });
+    let begun = turn("gate one fine", &with(of.clone(), &chosen)).unwrap();
+    assert_eq!(bindings(&begun), [(1, true)], "{begun}");
+    let again = turn("gate one fine", &with(of.clone(), &chosen)).unwrap();
+    assert_eq!((&again["duplicate"], bindings(&again)), (&json!(true), vec![(1, true)]));
+    let run = json!({ "run_id": begun["run_id"] });
+    let second = bind(&node, &other, &with(run.clone(), &json!({ "mode": "ro" }))).unwrap();
+    assert_eq!(second["binding_epoch"], 2);
+    let mut alpha = speak_as(&node, "alpha");
+    write(&mut alpha, &of, &json!({ "binding_epoch": 1 })).unwrap();
+    allow(&node, "one");
+    eventually("both are over", || bindings(&run_view(&node, &begun["run_id"])) == [(1, false), (2, false)]);
+    assert_eq!(refused(write(&mut alpha, &of, &json!({ "binding_epoch": 1 }))), ErrorName::NotFound);
+    assert_eq!(refused(write(&mut node.connect(), &of, &json!({ "binding_epoch": 1 }))), ErrorName::Fenced);
+    assert_eq!(refused(bind(&node, &other, &with(run, &json!({ "mode": "ro" })))), ErrorName::InvalidState);
+    node.verify();
+}
+
+/// Proves WSP-042: whoever keeps a folder's state asks the agents in it, which wait for nobody then.
+#[test]
+fn turns_are_bound_while_the_folder_is_kept() {
+    const ROUNDS: usize = 30;
+    let node = Node::start();
+    worker(&node, "alpha", "");
+    let made = ask(&node, "workspace/checkpoint.create", json!({ "agent": "alpha" })).unwrap();
+    let of = json!({ "workspace_id": made["workspace_id"] });
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _round in 0..ROUNDS {
+                ask(&node, "workspace/checkpoint.create", of.clone()).unwrap();
+            }
+        });
+        for _round in 0..ROUNDS {
+            let params = json!({ "agent": "alpha", "input": [{ "type": "text", "text": "say x" }] });
+            let more = with(of.clone(), &json!({ "workspace_mode": "ro" }));
+            ask(&node, "conversation/turn.start", with(params, &more)).unwrap();
+        }
+    });
+    node.verify();
+}

@@ -27,7 +27,7 @@ pub(crate) use admit::{Wanted, of_turn, start as start_run};
 pub(crate) use change::{Change, Fence, Replan, add_task, change, create, link, unlink, update};
 pub(crate) use jobs::{NewItem, NewJob, Report, assign, create as create_job, report};
 pub(crate) use meter::Meter;
-pub(crate) use run::{cancel as cancel_run, message_of};
+pub(crate) use run::{cancel as cancel_run, is_run_over, message_of};
 pub(crate) use trial::{NewReward, NewTrial, give, record_reward, trial_of};
 
 /// Tasks or runs that are read at one go.

@@ -35,7 +35,9 @@ use crate::{
 };
 
 pub(crate) use automatic::before_call;
-pub(crate) use bindings::{Doing, WantedBinding, attach, bound, detach, living, permits as works_under};
+pub(crate) use bindings::{
+    Doing, ToBind, WantedBinding, attach, bound, detach, living, permits as works_under, to_bind,
+};
 pub(crate) use blobs::{Bytes, WantedBlob, put as put_blob, read as read_blob};
 pub(crate) use checkpoint::{Wanted, create};
 pub(crate) use files::{Changed, Changing, What, change, not_done};
@@ -54,7 +56,7 @@ pub(crate) struct Workspaces {
     /// Those who wait for locks.
     waiters: locks::Waiters,
     /// The right to give out the next number of a binding.
-    numbering: tokio::sync::Mutex<()>,
+    numbering: Arc<tokio::sync::Mutex<()>>,
     /// How many checkpoints were ended by themselves since the last collection because of that.
     ended: AtomicU64,
     /// When blobs whose time is over were last looked for because others were put, by the monotonic clock.
@@ -82,7 +84,7 @@ impl Workspaces {
             busy: Mutex::default(),
             turns: Mutex::default(),
             waiters: locks::Waiters::default(),
-            numbering: tokio::sync::Mutex::default(),
+            numbering: Arc::default(),
             ended: AtomicU64::new(0),
             collected_ms: AtomicU64::new(0),
         }

@@ -10,6 +10,7 @@ use edgeplane_wire::{
 use super::{
     Outcome,
     task::{LimitArgs, show},
+    workspace::BoundArgs,
 };
 use crate::{context::Context, table::cell};
 
@@ -63,11 +64,13 @@ EXAMPLES:
 /// Have a task worked on
 ///
 /// By its first run, or by a further one if it failed, was too slow, is lost or rests. Waits if its task depends on others.
+/// With `--workspace` the run works under a binding to it from its beginning on, and is refused if it would have to wait.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
   edgeplane run start tsk_01890000-0000-7000-8000-000000000002
   edgeplane run start tsk_01890000-0000-7000-8000-000000000002 --agent writer --wall-time 10m --steps 50
+  edgeplane run start tsk_01890000-0000-7000-8000-000000000002 --workspace wks_01890000-0000-7000-8000-000000000004
   edgeplane run start tsk_01890000-0000-7000-8000-000000000002 --after run_01890000-0000-7000-8000-000000000003")]
 struct StartArgs {
     /// The task
@@ -78,6 +81,8 @@ struct StartArgs {
     agent: Option<String>,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    bound: BoundArgs,
     /// The run that it follows: refused if that was not the last one
     #[arg(long, value_name = "RUN")]
     after: Option<RunId>,
@@ -180,6 +185,7 @@ fn to_start(args: StartArgs) -> RunStartParams {
         run_id: args.id,
         agent: args.agent,
         limits: (!limits.is_none()).then_some(limits),
+        binding: args.bound.binding(),
         retry_of: args.after,
         reason: args.reason,
         if_version: args.if_version,

@@ -22,6 +22,7 @@ use super::{
     inbox::short_time,
     signal::millis,
     task::LimitArgs,
+    workspace::BoundArgs,
 };
 use crate::{
     context::Context,
@@ -59,13 +60,14 @@ enum TurnCommand {
 ///
 /// In the agent's first thread, in the one of `--thread`, or with `--new-thread` in one that is made for it. With an id of
 /// your own, a repetition begins nothing. A turn is a run of a task: `task get` and `run get` take its id with their own
-/// prefix.
+/// prefix. With `--workspace` that run works under a binding to it until the turn ends.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES:
   edgeplane turn start reviewer \"Run the tests\"
   edgeplane turn start reviewer \"Find the leak\" --wall-time 20m --tokens 200000
   edgeplane turn start reviewer --file task.md --new-thread Nightly
+  edgeplane turn start reviewer \"Tidy up\" --workspace wks_01890000-0000-7000-8000-000000000004
   edgeplane turn start reviewer \"Go on\" --on-busy reject --id trn_01890000-0000-7000-8000-000000000002")]
 struct StartArgs {
     /// The agent's name or id; `-` with `--thread`
@@ -92,6 +94,8 @@ struct StartArgs {
     expires: Option<Duration>,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    bound: BoundArgs,
 }
 
 fn on_busy(word: &str) -> Option<OnBusy> {
@@ -242,6 +246,7 @@ fn to_start(args: StartArgs) -> anyhow::Result<TurnStartParams> {
         }
         None => (name.filter(|_| args.thread.is_none()), None),
     };
+    let binding = args.bound.binding();
     Ok(TurnStartParams {
         thread_id: args.thread,
         agent,
@@ -252,6 +257,8 @@ fn to_start(args: StartArgs) -> anyhow::Result<TurnStartParams> {
         priority: args.priority,
         expires_in_ms: args.expires.map(millis),
         limits: args.limits.limits(),
+        workspace_id: binding.map(|binding| binding.workspace_id),
+        workspace_mode: binding.map(|binding| binding.mode),
         authority: None,
         idempotency_key: None,
         reply_to: None,

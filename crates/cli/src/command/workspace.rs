@@ -5,6 +5,7 @@ mod blob;
 pub(crate) mod file;
 mod lock;
 
+pub(super) use binding::BoundArgs;
 use clap::{Args, Subcommand};
 use edgeplane_types::WorkspaceId;
 use edgeplane_wire::{

@@ -7,11 +7,35 @@ use serde_json::{Value, json};
 
 use super::{
     Case, Who, World, case, fails, failure, good,
+    runtime::set,
+    threads::input,
     workspaces::{no_workspace, workspace},
 };
 
 fn looking(workspace: Value, agent: &str) -> Value {
     with(workspace, &json!({ "agent": agent, "mode": "ro" }))
+}
+
+/// A workspace in which somebody writes, to be written in by a run.
+pub(crate) fn written(world: &World) -> Value {
+    let workspace = workspace(world);
+    let params = with(workspace.clone(), &json!({ "agent": world.cat(), "mode": "rw" }));
+    world.made("workspace/binding.attach", params);
+    with(workspace, &json!({ "mode": "rw" }))
+}
+
+/// A workspace with as many bindings as there may be, to be looked at by a run.
+pub(crate) fn crowded(world: &World) -> Value {
+    let workspace = workspace(world);
+    for _ in 0..BINDINGS_MAX {
+        world.made("workspace/binding.attach", looking(workspace.clone(), &world.cat()));
+    }
+    with(workspace, &json!({ "mode": "ro" }))
+}
+
+/// A workspace to be looked at by a run.
+pub(crate) fn seen(world: &World) -> Value {
+    with(workspace(world), &json!({ "mode": "ro" }))
 }
 
 /// A workspace with a binding, and its number.
@@ -59,11 +83,12 @@ pub(crate) fn cases() -> Vec<Case> {
                     to(w.cat())
                 }),
                 fails!(QuotaExhausted, "workspace/binding.attach", |w| {
-                    let workspace = workspace(w);
-                    for _ in 0..BINDINGS_MAX {
-                        w.made("workspace/binding.attach", looking(workspace.clone(), &w.cat()));
-                    }
-                    looking(workspace, &w.cat())
+                    with(crowded(w), &json!({ "agent": w.cat() }))
+                }),
+                fails!(Unsupported, "workspace/binding.attach", |w| {
+                    let params = json!({ "agent": set(w), "input": input("x") });
+                    let begun = w.made("conversation/turn.start", params);
+                    with(seen(w), &json!({ "run_id": begun["run_id"] }))
                 }),
             ],
         ),

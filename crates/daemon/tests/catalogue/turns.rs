@@ -8,7 +8,7 @@ use edgeplane_wire::rpc::RpcError;
 use serde_json::{Value, json};
 
 use super::{
-    Case, Who, World, case, fails, failure, good,
+    Case, Who, World, bindings, case, fails, failure, good,
     threads::{input, main_of, quiet, thread, turn, worker},
     words::CLOSED,
 };
@@ -131,6 +131,11 @@ fn begun() -> Vec<Case> {
             })),
             (ErrorName::IdempotencyMismatch, |w| reused(w, "conversation/turn.start", start(&quiet(w, "")))),
             fails!(PolicyBlocked, "conversation/turn.start", |w| start(&quiet(w, CLOSED))),
+            fails!(Locked, "conversation/turn.start", |w| {
+                let mut params = start(&quiet(w, ""));
+                params["workspace_id"] = bindings::written(w)["workspace_id"].clone();
+                params
+            }),
         ],
     )]
 }

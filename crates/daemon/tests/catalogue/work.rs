@@ -5,7 +5,9 @@ use edgeplane_types::ErrorName;
 use edgeplane_wire::rpc::RpcError;
 use serde_json::{Value, json};
 
-use super::{Case, World, case, fails, failure, good, threads::worker, words::CLOSED};
+use super::{
+    Case, World, bindings, case, fails, failure, good, runtime::set, threads::worker, words::CLOSED,
+};
 
 pub(crate) const NO_TASK: &str = "tsk_01890000-0000-7000-8000-999999999999";
 const NO_RUN: &str = "run_01890000-0000-7000-8000-999999999999";
@@ -350,6 +352,16 @@ fn running_by_hand() -> Vec<Case> {
                 fails!(VersionConflict, "runtime/run.start", |world| old(workable(world))),
                 fails!(Fenced, "runtime/run.start", |world| {
                     with(workable(world), "retry_of", json!(NO_RUN))
+                }),
+                fails!(Unsupported, "runtime/run.start", |world| {
+                    let params = with(draft(world), "agent", json!(set(world)));
+                    with(params, "binding", bindings::seen(world))
+                }),
+                fails!(Locked, "runtime/run.start", |world| {
+                    with(workable(world), "binding", bindings::written(world))
+                }),
+                fails!(QuotaExhausted, "runtime/run.start", |world| {
+                    with(workable(world), "binding", bindings::crowded(world))
                 }),
             ],
         ),

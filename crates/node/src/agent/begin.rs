@@ -5,15 +5,22 @@
 
 use edgeplane_store::MessageRow;
 use edgeplane_types::{
-    DeliveryMode, ErrorName, Fact, MessageId, Phase, Rung, ThreadId, TurnId, fact::ThreadCreated,
+    DeliveryMode, ErrorName, Fact, MessageId, Phase, RunId, Rung, ThreadId, TurnId, fact::ThreadCreated,
 };
 use edgeplane_wire::{
-    api::conversation::turn::{Disposition, OnBusy},
+    api::{
+        conversation::turn::{Disposition, OnBusy},
+        workspace::BindingParam,
+    },
     rpc::RpcError,
 };
 
 use super::{Accepted, Actor};
-use crate::{admission::Admitted, record::Draft};
+use crate::{
+    admission::Admitted,
+    record::{Draft, Origin},
+    workspaces::{ToBind, WantedBinding},
+};
 
 /// Waiting messages among which the place of one is looked for; farther behind, its place is not said.
 const PLACES_MAX: usize = 1_000;
@@ -27,6 +34,9 @@ pub(crate) struct ToBegin {
     pub(crate) create: Option<ThreadCreated>,
     /// What else is to become durable with it.
     pub(crate) along: Draft,
+    /// The workspace that its run is bound to with it, and the right to bind that. Whoever holds that right may wait for
+    /// an engine, so an engine never waits for it.
+    pub(crate) binding: Option<(BindingParam, ToBind)>,
 }
 
 /// What became of it.
@@ -67,7 +77,7 @@ impl Actor {
 
     /// Begins a turn, or says why not; then it is delivered as far as it can be.
     pub(super) async fn begin(&mut self, wanted: ToBegin) -> Result<Begun, RpcError> {
-        let ToBegin { mut admitted, on_busy, create, along } = wanted;
+        let ToBegin { mut admitted, on_busy, create, mut along, binding } = wanted;
         if let Some(known) = self.begun_before(&admitted)? {
             let accepted = self.accept(admitted, |_id| Vec::new()).await?;
             return self.begun(&accepted, Some(known));
@@ -77,10 +87,26 @@ impl Actor {
             Some(turn) => self.check_steers(turn)?,
             None => self.meet_busy(&mut admitted, on_busy)?,
         }
+        self.bind_along(&mut along, &admitted, binding.as_ref())?;
         let facts = create.map(Fact::ThreadCreated).into_iter().collect();
         let accepted = self.accept_in(along, admitted, |_id| facts).await?;
+        drop(binding);
         self.pump().await;
         self.begun(&accepted, None)
+    }
+
+    /// Adds to what becomes durable with a turn that its run is bound to a workspace.
+    fn bind_along(
+        &self,
+        along: &mut Draft,
+        admitted: &Admitted,
+        binding: Option<&(BindingParam, ToBind)>,
+    ) -> Result<(), RpcError> {
+        let (Some((to, right)), Some(message)) = (binding, admitted.saying.message_id) else { return Ok(()) };
+        let run = RunId::from_bytes(*message.as_bytes());
+        let wanted = WantedBinding::of_run(*to, self.identity.id, run);
+        right.add(&self.shared, along, &wanted.attached, &Origin::actor(admitted.actor.clone()))?;
+        Ok(())
     }
 
     /// The message that a repetition is about.

@@ -10,7 +10,10 @@ use edgeplane_types::{
     AgentId, ErrorName, Fact, RunId, RunLimits, StreamName, TaskId, TaskState,
     fact::{RunStarted, TaskCreated, TaskMoved, TaskPlan, TaskUpdated},
 };
-use edgeplane_wire::{api::work::RunAdmission, rpc::RpcError};
+use edgeplane_wire::{
+    api::{work::RunAdmission, workspace::BindingParam},
+    rpc::RpcError,
+};
 
 use super::{
     change::{Fence, concern, fenced},
@@ -21,6 +24,7 @@ use super::{
 use crate::{
     record::{Draft, Origin, refused},
     shared::Shared,
+    workspaces::{ToBind, WantedBinding},
 };
 
 /// What somebody wants of a run that is to be admitted.
@@ -33,6 +37,8 @@ pub(crate) struct Wanted {
     pub(crate) limits: Option<RunLimits>,
     /// The run that it has to follow.
     pub(crate) retry_of: Option<RunId>,
+    /// The workspace that it is bound to, and the right to bind that.
+    pub(crate) binding: Option<(BindingParam, ToBind)>,
     /// Why there is to be one, if somebody said it.
     pub(crate) reason: Option<String>,
 }
@@ -146,7 +152,8 @@ pub(super) fn with_run(
 }
 
 /// Has a task worked on because somebody asks for it. A task that waits is only queued, unless an id was chosen
-/// for the run: whoever holds an id is told at once that there is no such run.
+/// for the run or it is to be bound: whoever holds an id is told at once that there is no such run, and nothing is
+/// bound to what is not there.
 pub(crate) async fn start(
     shared: &Arc<Shared>,
     id: TaskId,
@@ -174,10 +181,10 @@ pub(crate) async fn start(
     let ready = readied(shared, &mut draft, &story, (&wanted, &reason), origin)?;
     let ending = ending.map(|run| format!("run {} has been asked to end and has not ended yet", run.id));
     if let Some(why) = ending.map_or_else(|| waits_for(shared, &row), |why| Ok(Some(why)))? {
-        if wanted.run_id.is_some() {
+        if wanted.run_id.is_some() || wanted.binding.is_some() {
             let what = format!("no run of task {id} can be admitted yet: {why}");
             return Err(RpcError::new(ErrorName::InvalidState, what)
-                .hint("without an id of its own the run begins by itself when it can"));
+                .hint("without an id of its own and a binding the run begins by itself when it can"));
         }
         shared.record.commit(draft).await.map_err(|error| refused(&error))?;
         concern(shared, &row)?;
@@ -185,6 +192,10 @@ pub(crate) async fn start(
         return Ok(Admitted { admission, reason: why, run_id: None, is_replay: false });
     }
     let run_id: RunId = wanted.run_id.unwrap_or_else(|| shared.record.mint().id());
+    if let Some((to, right)) = &wanted.binding {
+        let binding = WantedBinding::of_run(*to, agent_id, run_id);
+        right.add(shared, &mut draft, &binding.attached, origin)?;
+    }
     let started = RunStarted {
         run_id,
         task_id: id,

@@ -192,7 +192,7 @@ async fn follow(
             end(shared, row, (RunState::Completed, "its agent ended its turn"), output).await
         }
         TurnState::Interrupted | TurnState::Failed => {
-            let state = match interrupted(shared, row, &turn)? {
+            let state = match interrupted(shared, message, &turn)? {
                 Interrupted::GoesOn => return Ok(()),
                 Interrupted::InDoubt => RunState::Lost,
                 Interrupted::Over if turn.state == TurnState::Interrupted && is_asked => RunState::Cancelled,
@@ -222,11 +222,11 @@ enum Interrupted {
     Over,
 }
 
-fn interrupted(shared: &Shared, row: &RunRow, turn: &TurnView) -> Result<Interrupted, RpcError> {
+fn interrupted(shared: &Shared, message: &MessageRow, turn: &TurnView) -> Result<Interrupted, RpcError> {
     if turn.ended_at.is_some() {
         return Ok(Interrupted::Over);
     }
-    let id = row.started.agent_id;
+    let id = message.addressed;
     let Some(handle) = shared.agent_by_id(id) else { return Ok(Interrupted::Over) };
     let agent = shared.record.look_up(|reader| reader.agent_by_id(&id))?;
     let phase = agent.map_or(Phase::Retired, |agent| agent.phase);
@@ -236,7 +236,8 @@ fn interrupted(shared: &Shared, row: &RunRow, turn: &TurnView) -> Result<Interru
         Phase::Starting | Phase::Backoff | Phase::Stopping | Phase::Unobservable => Interrupted::GoesOn,
         Phase::Declared | Phase::Stopped | Phase::Hibernated | Phase::Running | Phase::Frozen => {
             // It is given to the next epoch with that epoch's beginning, where the manifest says so.
-            let message = shared.record.look_up(|reader| reader.message(&message_of(row.id)))?;
+            let id = message.envelope.id;
+            let message = shared.record.look_up(|reader| reader.message(&id))?;
             let is_settled = message.is_none_or(|message| !message.waiting);
             let is_live = matches!(phase, Phase::Running | Phase::Frozen);
             match handle.profile().retries_turns && !is_live || !is_settled {
@@ -246,6 +247,23 @@ fn interrupted(shared: &Shared, row: &RunRow, turn: &TurnView) -> Result<Interru
         }
     };
     Ok(found)
+}
+
+/// Whether a run is over, also one that is only a turn: of a turn that was begun for no task nothing else is written down.
+pub(crate) fn is_run_over(shared: &Shared, id: RunId) -> Result<bool, RpcError> {
+    if let Some(row) = shared.record.look_up(|reader| reader.run(&id))? {
+        return Ok(row.state.is_over());
+    }
+    let message = message_of(id);
+    let Some(message) = shared.record.look_up(|reader| reader.message(&message))? else { return Ok(true) };
+    let turn = server::turn_of_message(shared, &message)?;
+    Ok(match turn.state {
+        TurnState::Queued | TurnState::Running | TurnState::Unknown => false,
+        TurnState::Interrupted | TurnState::Failed => {
+            !matches!(interrupted(shared, &message, &turn)?, Interrupted::GoesOn)
+        }
+        TurnState::Completed | TurnState::Ambiguous | TurnState::Rejected | TurnState::Expired => true,
+    })
 }
 
 /// A run's program has its message.

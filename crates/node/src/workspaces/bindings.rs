@@ -7,15 +7,20 @@ use std::sync::Arc;
 
 use edgeplane_store::{BindingRow, WorkspaceRow};
 use edgeplane_types::{
-    AgentId, BindingEnd, BindingMode, ErrorName, Fact, StreamName, WorkspaceId,
+    AgentId, BindingEnd, BindingMode, ErrorName, Fact, RunId, StreamName, WorkspaceId,
     fact::{Actor, BindingAttached, BindingDetached},
 };
-use edgeplane_wire::{api::workspace::BINDINGS_MAX, rpc::RpcError};
+use edgeplane_wire::{
+    api::workspace::{BINDINGS_MAX, BindingParam},
+    rpc::RpcError,
+};
+use tokio::sync::OwnedMutexGuard;
 
 use super::{queue, suspend::may_work};
 use crate::{
     record::{Draft, Origin, refused},
     shared::Shared,
+    work::is_run_over,
 };
 
 /// A binding that somebody wants; it has no number yet.
@@ -23,6 +28,24 @@ use crate::{
 pub(crate) struct WantedBinding {
     pub(crate) workspace: WorkspaceId,
     pub(crate) attached: BindingAttached,
+}
+
+impl WantedBinding {
+    /// That of a run which is made together with it.
+    pub(crate) fn of_run(to: BindingParam, agent_id: AgentId, run_id: RunId) -> Self {
+        let (mode, run_id) = (to.mode, Some(run_id));
+        let attached = BindingAttached { binding_epoch: 0, mode, agent_id, run_id, epoch: None };
+        Self { workspace: to.workspace_id, attached }
+    }
+}
+
+/// The right to bind a workspace, until it is dropped: nothing of it is changed meanwhile, and nobody else is given a
+/// number. Taken before the lock of tasks.
+#[derive(Debug)]
+pub(crate) struct ToBind {
+    workspace: WorkspaceId,
+    _turn: OwnedMutexGuard<()>,
+    _numbering: OwnedMutexGuard<()>,
 }
 
 /// What is done in a workspace.
@@ -42,9 +65,8 @@ pub(super) fn agent_of(who: &Actor) -> Option<AgentId> {
 
 /// Why a binding of which no end is recorded is over all the same.
 fn over(shared: &Shared, attached: &BindingAttached) -> Result<Option<BindingEnd>, RpcError> {
-    if let Some(run) = &attached.run_id {
-        let row = shared.record.look_up(|reader| reader.run(run))?;
-        return Ok(row.is_none_or(|row| row.state.is_over()).then_some(BindingEnd::RunEnded));
+    if let Some(run) = attached.run_id {
+        return Ok(is_run_over(shared, run)?.then_some(BindingEnd::RunEnded));
     }
     let lives = shared.agent_by_id(attached.agent_id).is_some_and(|handle| {
         let summary = handle.summary.borrow();
@@ -157,39 +179,76 @@ pub(crate) fn permits(
     }
 }
 
+/// Takes the right to bind a workspace.
+pub(crate) async fn to_bind(shared: &Shared, workspace: WorkspaceId) -> ToBind {
+    let turn = queue(shared, workspace).lock_owned().await;
+    let numbering = Arc::clone(&shared.workspaces.numbering).lock_owned().await;
+    ToBind { workspace, _turn: turn, _numbering: numbering }
+}
+
+/// What became of the wish for a binding.
+#[derive(Debug)]
+pub(crate) enum Bound {
+    /// It is bound so already.
+    Already(BindingRow),
+    /// It is, with this number, as soon as the draft is durable.
+    New(u64),
+}
+
+impl ToBind {
+    /// Adds the binding to a draft, and the ends of those that are over. No second one that may write.
+    pub(crate) fn add(
+        &self,
+        shared: &Shared,
+        draft: &mut Draft,
+        wanted: &BindingAttached,
+        origin: &Origin,
+    ) -> Result<Bound, RpcError> {
+        let id = self.workspace;
+        let rows = live(shared, (id, None), draft)?;
+        let with_number = |binding_epoch| BindingAttached { binding_epoch, ..wanted.clone() };
+        if let Some(row) = rows.iter().find(|row| row.attached == with_number(row.attached.binding_epoch)) {
+            return Ok(Bound::Already(row.clone()));
+        }
+        let writes = |attached: &BindingAttached| attached.mode == BindingMode::ReadWrite;
+        if let Some(row) = rows.iter().find(|row| writes(&row.attached) && writes(wanted)) {
+            return Err(written(row));
+        }
+        if rows.len() >= BINDINGS_MAX {
+            let what = format!("workspace {id} has {BINDINGS_MAX} bindings already");
+            return Err(RpcError::new(ErrorName::QuotaExhausted, what));
+        }
+        let epoch = shared.record.look_up(edgeplane_store::Reader::last_binding)?.saturating_add(1);
+        let attached = Fact::BindingAttached(with_number(epoch));
+        shared.record.add(draft, StreamName::Workspace(id), origin, attached);
+        Ok(Bound::New(epoch))
+    }
+}
+
+/// Why nobody else may write in the workspace of a binding.
+fn written(row: &BindingRow) -> RpcError {
+    let to = match &row.attached.run_id {
+        Some(run) => format!("run {run}"),
+        None => format!("agent {}", row.attached.agent_id),
+    };
+    let (id, epoch) = (row.workspace, row.attached.binding_epoch);
+    let what = format!("workspace {id} is bound to {to} to be changed, under number {epoch}");
+    RpcError::new(ErrorName::Locked, what)
+        .hint("`edgeplane workspace unbind` ends that, or bind it with mode `ro`")
+}
+
 /// Binds a workspace. What is bound so already keeps its binding.
 pub(crate) async fn attach(
     shared: &Arc<Shared>,
     wanted: WantedBinding,
     origin: Origin,
 ) -> Result<BindingRow, RpcError> {
-    let id = wanted.workspace;
-    let _turn = queue(shared, id).lock_owned().await;
-    let _numbering = shared.workspaces.numbering.lock().await;
+    let held = to_bind(shared, wanted.workspace).await;
     let mut draft = Draft::default();
-    let rows = live(shared, (id, None), &mut draft)?;
-    let with_number = |binding_epoch| BindingAttached { binding_epoch, ..wanted.attached.clone() };
-    if let Some(row) = rows.iter().find(|row| row.attached == with_number(row.attached.binding_epoch)) {
-        return Ok(row.clone());
-    }
-    let writes = |attached: &BindingAttached| attached.mode == BindingMode::ReadWrite;
-    if let Some(row) = rows.iter().find(|row| writes(&row.attached) && writes(&wanted.attached)) {
-        let to = match &row.attached.run_id {
-            Some(run) => format!("run {run}"),
-            None => format!("agent {}", row.attached.agent_id),
-        };
-        let epoch = row.attached.binding_epoch;
-        let what = format!("workspace {id} is bound to {to} to be changed, under number {epoch}");
-        return Err(RpcError::new(ErrorName::Locked, what)
-            .hint("`edgeplane workspace unbind` ends that, or bind it with mode `ro`"));
-    }
-    if rows.len() >= BINDINGS_MAX {
-        let what = format!("workspace {id} has {BINDINGS_MAX} bindings already");
-        return Err(RpcError::new(ErrorName::QuotaExhausted, what));
-    }
-    let epoch = shared.record.look_up(edgeplane_store::Reader::last_binding)?.saturating_add(1);
-    let attached = Fact::BindingAttached(with_number(epoch));
-    shared.record.add(&mut draft, StreamName::Workspace(id), &origin, attached);
+    let epoch = match held.add(shared, &mut draft, &wanted.attached, &origin)? {
+        Bound::Already(row) => return Ok(row),
+        Bound::New(epoch) => epoch,
+    };
     shared.record.commit(draft).await.map_err(|error| refused(&error))?;
     let row = shared.record.look_up(|reader| reader.binding(epoch))?;
     row.ok_or_else(|| RpcError::new(ErrorName::Internal, "a binding is gone as soon as it is made"))

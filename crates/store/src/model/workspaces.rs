@@ -13,7 +13,7 @@ use super::{Definition, FoldError, Step};
 use crate::sqlite::int;
 
 pub(super) const DEFINITION: Definition = Definition {
-    version: 6,
+    version: 7,
     schema: "
         CREATE TABLE workspace (
             pos INTEGER PRIMARY KEY,
@@ -57,11 +57,13 @@ pub(super) const DEFINITION: Definition = Definition {
             workspace BLOB NOT NULL,
             epoch INTEGER NOT NULL UNIQUE,
             agent BLOB NOT NULL,
+            run BLOB,
             mode TEXT NOT NULL,
             ended_pos INTEGER
         ) STRICT;
         CREATE INDEX workspace_binding_open ON workspace_binding (workspace, epoch) WHERE ended_pos IS NULL;
         CREATE INDEX workspace_binding_of_agent ON workspace_binding (agent, epoch) WHERE ended_pos IS NULL;
+        CREATE INDEX workspace_binding_of_run ON workspace_binding (run, epoch) WHERE run IS NOT NULL;
         CREATE UNIQUE INDEX workspace_binding_writer ON workspace_binding (workspace)
             WHERE ended_pos IS NULL AND mode = 'rw';
         CREATE TABLE workspace_blob (
@@ -312,12 +314,14 @@ fn bind(step: &Step<'_>, attached: &BindingAttached) -> Result<(), FoldError> {
         return Err(FoldError::NoWorkspace(id));
     }
     step.insert(
-        "INSERT INTO workspace_binding (pos, workspace, epoch, agent, mode) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO workspace_binding (pos, workspace, epoch, agent, run, mode)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             int(step.pos),
             id.as_bytes(),
             int(attached.binding_epoch),
             attached.agent_id.as_bytes(),
+            attached.run_id.as_ref().map(edgeplane_types::RunId::as_bytes),
             attached.mode.as_str()
         ],
         |_taken| FoldError::NoWorkspace(id),

@@ -1,6 +1,6 @@
 //! Workspaces and checkpoints.
 
-use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Event, Fact, Timestamp, WorkspaceId};
+use edgeplane_types::{AgentId, CheckpointId, CheckpointState, Event, Fact, RunId, Timestamp, WorkspaceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
@@ -172,6 +172,20 @@ impl Reader {
             conn.prepare_cached("SELECT pos, workspace, ended_pos FROM workspace_binding WHERE epoch = ?1")?
                 .query_row([int(epoch)], |row| binding(conn, row))
                 .optional()
+        })
+    }
+
+    /// The bindings of a run, ended or not, by their numbers.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn bindings_of_run(&self, run: &RunId) -> Result<Vec<BindingRow>, ReadError> {
+        self.with(|conn| {
+            conn.prepare_cached(
+                "SELECT pos, workspace, ended_pos FROM workspace_binding WHERE run = ?1 ORDER BY epoch",
+            )?
+            .query_map([run.as_bytes()], |row| binding(conn, row))?
+            .collect()
         })
     }
 

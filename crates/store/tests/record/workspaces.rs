@@ -195,6 +195,12 @@ fn bound(binding_epoch: u64, mode: BindingMode) -> Fact {
     Fact::BindingAttached(BindingAttached { binding_epoch, mode, agent_id, run_id: None, epoch: None })
 }
 
+fn of_run(binding_epoch: u64, run: RunId) -> Fact {
+    let agent_id = AgentId::from_parts(1, [1; 10]);
+    let (mode, run_id) = (BindingMode::ReadOnly, Some(run));
+    Fact::BindingAttached(BindingAttached { binding_epoch, mode, agent_id, run_id, epoch: None })
+}
+
 fn unbound(binding_epoch: u64) -> Fact {
     Fact::BindingDetached(BindingDetached { binding_epoch, reason: BindingEnd::Detached })
 }
@@ -225,6 +231,11 @@ fn bindings_are_numbered_on_the_node_and_one_at_most_writes() {
     assert_eq!((open(Some(1)), open(Some(2)), open(None)), (vec![2, 4], vec![3], vec![2, 3, 4]));
     assert_eq!(reader.last_binding().unwrap(), 4);
     assert!(!reader.binding(1).unwrap().unwrap().is_open && reader.binding(5).unwrap().is_none());
+    let run = RunId::from_parts(1, [2; 10]);
+    append(one, vec![of_run(5, run), unbound(5), of_run(6, run)]).unwrap();
+    let of_run = reader.bindings_of_run(&run).unwrap();
+    let found: Vec<_> = of_run.iter().map(|row| (row.attached.binding_epoch, row.is_open)).collect();
+    assert_eq!(found, [(5, false), (6, true)]);
     let end = WorkspaceDeleted { workspace_id: id(1), reason: None };
     append(one, vec![Fact::WorkspaceDeleted(end)]).unwrap();
     assert_eq!(open(None), [3]);

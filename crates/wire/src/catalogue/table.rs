@@ -236,7 +236,7 @@ with_benchmarks! {
         Write, Operator, Supervise, Same, [NotFound, InvalidParams, InvalidState, VersionConflict, Unsupported, StorageFull], "0.6";
     /// Begins a turn: says something to an agent in a thread.
     "conversation/turn.start" TurnStart(api::conversation::turn::TurnStartParams) -> api::conversation::turn::TurnStartResult,
-        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, RateLimited, Conflict, IdempotencyMismatch, PolicyBlocked, QuotaExhausted, StorageFull], "0.5";
+        Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Unsupported, TooLarge, Backpressure, RateLimited, Conflict, IdempotencyMismatch, PolicyBlocked, Locked, QuotaExhausted, StorageFull], "0.5";
     /// Says something into a turn that runs.
     "conversation/turn.steer" TurnSteer(api::conversation::turn::TurnSteerParams) -> api::conversation::turn::TurnStartResult,
         Write, OwnerOrOperator, Signal, Again, [NotFound, InvalidState, Unsupported, TooLarge, Backpressure, IdempotencyMismatch, PolicyBlocked, StorageFull], "0.5";
@@ -326,7 +326,7 @@ with_benchmarks! {
         Write, Anyone, Signal, Again, [NotFound, InvalidParams, StorageFull], "0.6";
     /// Has a task worked on: by a first run, or by a further one.
     "runtime/run.start" RunStart(api::work::RunStartParams) -> api::work::RunStartResult,
-        Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, InvalidState, Conflict, VersionConflict, Fenced, StorageFull], "0.6";
+        Write, Anyone, Signal, Again, [PolicyBlocked, NotFound, InvalidParams, InvalidState, Unsupported, Conflict, VersionConflict, Fenced, Locked, QuotaExhausted, StorageFull], "0.6";
     /// Lets a run rest: it is asked to end, and its task rests until it goes on.
     "runtime/run.pause" RunPause(api::work::RunChangeParams) -> api::work::RunView,
         Write, Anyone, Signal, Again, [NotFound, InvalidParams, InvalidState, Fenced, StorageFull], "0.6";

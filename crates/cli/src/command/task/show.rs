@@ -89,7 +89,15 @@ pub(in crate::command) fn runs(out: &mut Output, runs: &[RunView]) -> anyhow::Re
             cell(&run.reason),
         ]);
     }
-    Ok(out.table(&table)?)
+    out.table(&table)?;
+    for run in runs {
+        for bound in &run.bindings {
+            let over = if bound.is_live { "" } else { "; it is over" };
+            let (number, mode, workspace) = (bound.binding_epoch, bound.mode, bound.workspace_id);
+            out.line(&format!("{} has binding {number} ({mode}) of {workspace}{over}", run.run_id))?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn detail(out: &mut Output, detail: &TaskDetail) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use clap::Args;
 use edgeplane_types::{BindingMode, RunId, WorkspaceId};
 use edgeplane_wire::{
-    api::workspace::{BindingAttachParams, BindingDetachParams, BindingView},
+    api::workspace::{BindingAttachParams, BindingDetachParams, BindingParam, BindingView},
     catalogue::{BindingAttach, BindingDetach},
 };
 
@@ -31,6 +31,25 @@ pub(super) struct BindArgs {
     /// It may be changed, not only looked at
     #[arg(long)]
     rw: bool,
+}
+
+/// The workspace that a run is bound to
+#[derive(Debug, Clone, Args)]
+pub(in crate::command) struct BoundArgs {
+    /// Bind it to this workspace, to be changed, until it ends
+    #[arg(long, value_name = "WORKSPACE")]
+    workspace: Option<WorkspaceId>,
+    /// The workspace is only to be looked at
+    #[arg(long, requires = "workspace")]
+    read_only: bool,
+}
+
+impl BoundArgs {
+    /// The binding, if one is wanted.
+    pub(in crate::command) fn binding(&self) -> Option<BindingParam> {
+        let mode = if self.read_only { BindingMode::ReadOnly } else { BindingMode::ReadWrite };
+        self.workspace.map(|workspace_id| BindingParam { workspace_id, mode })
+    }
 }
 
 /// End a binding of a workspace

@@ -12,6 +12,9 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
     nothing_of_later(selectors)?;
     if let Some(id) = selectors.workspace_id {
         methods::workspaces::seen(session, id).map_err(|_hidden| unknown("workspace_id"))?;
+        if workspace(params).is_some_and(|other| other != id) {
+            return Err(contradiction("workspace_id", "workspace_id"));
+        }
     }
     if let Some(epoch) = selectors.binding_epoch {
         binding(session, epoch, selectors.workspace_id, params)?;
@@ -64,11 +67,16 @@ pub(super) fn check(session: &Session, selectors: &Selectors, params: &Value) ->
 fn binding(session: &Session, epoch: u64, of: Option<WorkspaceId>, params: &Value) -> Result<(), RpcError> {
     let found = methods::workspaces::bindings::seen_binding(session, epoch)?;
     let found = found.ok_or_else(|| unknown("binding_epoch"))?;
-    let named = params.get("workspace_id").and_then(Value::as_str).and_then(|text| text.parse().ok());
-    match of.or(named) {
+    match of.or_else(|| workspace(params)) {
         Some(other) if other != found.workspace => Err(contradiction("binding_epoch", "workspace_id")),
         _ => Ok(()),
     }
+}
+
+/// The workspace that the parameters name, also that to which a run is to be bound.
+fn workspace(params: &Value) -> Option<WorkspaceId> {
+    let named = params.get("workspace_id").or_else(|| params.get("binding")?.get("workspace_id"));
+    named.and_then(Value::as_str).and_then(|text| text.parse().ok())
 }
 
 /// A task and a run that are named must be the caller's business, and one another's.

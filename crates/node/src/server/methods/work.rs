@@ -34,6 +34,7 @@ use crate::{
 };
 
 pub(in crate::server) use runs::{run_cancel, run_pause, run_resume, run_start};
+pub(in crate::server::methods) use view::bindings_of;
 pub(in crate::server) use view::seen_run;
 use view::view;
 pub(in crate::server) use view::{get, graph, list, run_get, run_list};

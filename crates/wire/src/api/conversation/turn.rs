@@ -1,14 +1,14 @@
 //! Turns, their items, the queue.
 
 use edgeplane_types::{
-    Authority, Channel, Epoch, MessageId, Part, Priority, RunId, RunLimits, SafeLabel, TaskId, ThreadId,
-    Timestamp, TurnId,
+    Authority, BindingMode, Channel, Epoch, MessageId, Part, Priority, RunId, RunLimits, SafeLabel, TaskId,
+    ThreadId, Timestamp, TurnId, WorkspaceId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Labels, output::OutputRef};
-use crate::api::{message::BehalfParam, report::Spoken, stream::Target};
+use crate::api::{message::BehalfParam, report::Spoken, stream::Target, workspace::RunBindingView};
 
 /// What becomes of a turn that comes while another one runs or waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +71,12 @@ pub struct TurnStartParams {
     /// What it may use. With limits its task and its run are written down; without, they are read from the turn.
     #[serde(default, skip_serializing_if = "RunLimits::is_none")]
     pub limits: RunLimits,
+    /// The workspace that the turn's run is bound to, in the step that makes the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+    /// What may be done in it: `rw` unless it is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_mode: Option<BindingMode>,
     /// Less authority than the caller has; more is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Authority>,
@@ -127,6 +133,9 @@ pub struct TurnStartResult {
     pub queue_position: Option<u64>,
     /// Where to follow it.
     pub stream: StreamPlace,
+    /// The workspaces that its run is bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<RunBindingView>,
     /// Whether it had been begun before with this id or key.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,

@@ -4,7 +4,10 @@ use edgeplane_types::{AgentId, OutputId, RunId, RunLimits, RunState, TaskId, Tim
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{TaskView, page};
+use super::{
+    super::workspace::{BindingParam, RunBindingView},
+    TaskView, page,
+};
 
 /// Has a task worked on: by a first run, or by a further one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +25,10 @@ pub struct RunStartParams {
     /// What this run may use, if that is not what the task says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<RunLimits>,
+    /// The workspace that this run is bound to, in the step that makes it; then it is refused if it cannot be admitted at
+    /// once. A further run of the task is bound to nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<BindingParam>,
     /// The run that it follows; it must be the task's last one, and over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RunId>,
@@ -130,6 +137,9 @@ pub struct RunView {
     /// What it may use.
     #[serde(default, skip_serializing_if = "RunLimits::is_none")]
     pub limits: RunLimits,
+    /// The workspaces that it is or was bound to, by the numbers of the bindings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<RunBindingView>,
     /// When it was admitted.
     pub started_at: Timestamp,
     /// When its program began.

@@ -23,6 +23,29 @@ pub struct BindingAttachParams {
     pub mode: BindingMode,
 }
 
+/// The workspace that a run is bound to as soon as there is a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BindingParam {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+    /// What may be done under the binding; one at a time may write.
+    pub mode: BindingMode,
+}
+
+/// A binding of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunBindingView {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+    /// Its number on the node: the fencing token of what is done under it.
+    pub binding_epoch: u64,
+    /// What may be done under it.
+    pub mode: BindingMode,
+    /// Whether it is not over.
+    pub is_live: bool,
+}
+
 /// Ends a binding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

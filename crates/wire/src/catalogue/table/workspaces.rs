@@ -68,7 +68,7 @@ macro_rules! with_workspaces {
                 Read, Anyone, Read, Safe, [NotFound], "0.6";
             /// Binds a workspace to a run or an agent, to be looked at or to be changed, under a number that only grows.
             "workspace/binding.attach" BindingAttach(api::workspace::BindingAttachParams) -> api::workspace::BindingView,
-                Write, Anyone, Supervise, Same, [NotFound, InvalidParams, InvalidState, Locked, QuotaExhausted, StorageFull], "0.6";
+                Write, Anyone, Supervise, Same, [NotFound, InvalidParams, InvalidState, Unsupported, Locked, QuotaExhausted, StorageFull], "0.6";
             /// Ends a binding of a workspace; what is done under it is fenced from then on.
             "workspace/binding.detach" BindingDetach(api::workspace::BindingDetachParams) -> api::workspace::BindingView,
                 Write, Anyone, Supervise, Again, [NotFound, PermissionDenied, WrongWorkspace, Fenced, StorageFull], "0.6";

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use edgeplane_store::{MessageRow, Order, TurnsOf};
 use edgeplane_types::{
-    AgentId, DeliveryMode, ErrorName, Ingress, MessageId, RunId, RunLimits, ThreadId, TurnId,
+    AgentId, BindingMode, DeliveryMode, ErrorName, Ingress, MessageId, RunId, RunLimits, ThreadId, TurnId,
     fact::ThreadCreated,
 };
 use edgeplane_wire::{
@@ -15,12 +15,17 @@ use edgeplane_wire::{
             TurnView,
         },
         stream::Target,
+        workspace::BindingParam,
     },
     rpc::RpcError,
 };
 
 use super::{
-    super::{agent, messages, work::implicit},
+    super::{
+        agent, messages,
+        work::{bindings_of, implicit},
+        workspaces::bindings,
+    },
     Session, check_chosen, check_owner, checked_labels, checked_reason, checked_title, meant, next_of, rows,
     thread, thread_of,
     view::{self, End, Seen},
@@ -31,6 +36,8 @@ use crate::{
     agent::{AgentHandle, Begun, Command, ToBegin, TurnRequest, message_of, turn_of, turns_of},
     record::{Draft, Origin},
     shared::Shared,
+    work::is_run_over,
+    workspaces,
 };
 
 /// Where a turn is to begin.
@@ -56,7 +63,13 @@ pub(in crate::server) async fn start(
             RpcError::new(ErrorName::InvalidParams, what).hint("leave out `limits`, or say `on_busy: queue`")
         );
     }
+    if params.workspace_id.is_some() && params.on_busy == OnBusy::Steer {
+        let what = "a turn that may go into another one is bound to no workspace of its own";
+        return Err(RpcError::new(ErrorName::InvalidParams, what)
+            .hint("leave out `workspace_id`, or say `on_busy: queue`"));
+    }
     let place = place(session, &params)?;
+    let binding = binding(session, &params, place.handle.id)?;
     let saying = Saying {
         priority: params.priority,
         expires_in_ms: params.expires_in_ms,
@@ -70,7 +83,7 @@ pub(in crate::server) async fn start(
         message_id: place.message_id,
         ..Saying::plain(params.input, Ingress::Signal)
     };
-    let how = How { on_busy: params.on_busy, create: place.create, limits: params.limits };
+    let how = How { on_busy: params.on_busy, create: place.create, limits: params.limits, binding };
     begin(session, &place.handle, saying, how).await
 }
 
@@ -79,6 +92,27 @@ struct How {
     on_busy: OnBusy,
     create: Option<ThreadCreated>,
     limits: RunLimits,
+    binding: Option<BindingParam>,
+}
+
+/// To what the run of a turn is to be bound.
+fn binding(
+    session: &Session,
+    params: &TurnStartParams,
+    agent: AgentId,
+) -> Result<Option<BindingParam>, RpcError> {
+    match (params.workspace_id, params.workspace_mode) {
+        (Some(workspace_id), mode) => {
+            bindings::bindable(session, workspace_id, Some(agent))?;
+            Ok(Some(BindingParam { workspace_id, mode: mode.unwrap_or(BindingMode::ReadWrite) }))
+        }
+        (None, Some(_)) => {
+            let what =
+                "`workspace_mode` says what may be done in the workspace of `workspace_id`: name it too";
+            Err(RpcError::new(ErrorName::InvalidParams, what))
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 /// Passes the one admission there is, and then the agent's engine.
@@ -88,8 +122,8 @@ async fn begin(
     mut saying: Saying,
     how: How,
 ) -> Result<TurnStartResult, RpcError> {
-    let How { on_busy, create, limits } = how;
-    if !limits.is_none() {
+    let How { on_busy, create, limits, binding } = how;
+    if !limits.is_none() || binding.is_some() {
         saying.message_id.get_or_insert_with(|| session.shared.record.mint().id());
     }
     let admitted = admission::admit(&session.shared, &session.caller, handle, saying)?;
@@ -97,7 +131,11 @@ async fn begin(
         true => Draft::default(),
         false => implicit::written_down(session, &admitted, (handle.id, limits)),
     };
-    let wanted = Box::new(ToBegin { admitted, on_busy, create, along });
+    let binding = match binding {
+        Some(to) => Some((to, workspaces::to_bind(&session.shared, to.workspace_id).await)),
+        None => None,
+    };
+    let wanted = Box::new(ToBegin { admitted, on_busy, create, along, binding });
     let begun = handle.ask(|reply| Command::Begin(wanted, reply)).await??;
     if !limits.is_none() {
         session.shared.work.look([RunId::from_bytes(*begun.turn_id.as_bytes())]);
@@ -111,6 +149,8 @@ async fn begin(
     };
     let stream = StreamPlace { target: Target::agent(handle.id.to_string()), next_seq };
     let (run_id, task_id) = session.shared.record.look_up(|reader| view::work_of(reader, turn_id))?;
+    let is_over = is_run_over(&session.shared, run_id)?;
+    let bindings = session.shared.record.look_up(|reader| bindings_of(reader, run_id, is_over))?;
     Ok(TurnStartResult {
         turn_id,
         run_id,
@@ -120,6 +160,7 @@ async fn begin(
         disposition,
         queue_position,
         stream,
+        bindings,
         duplicate,
     })
 }
@@ -235,7 +276,7 @@ pub(in crate::server) async fn steer(
         into_turn: Some(params.turn_id),
         ..Saying::plain(params.input, Ingress::Signal)
     };
-    let how = How { on_busy: OnBusy::Steer, create: None, limits: RunLimits::default() };
+    let how = How { on_busy: OnBusy::Steer, create: None, limits: RunLimits::default(), binding: None };
     begin(session, &handle, saying, how).await
 }
 

@@ -17,7 +17,7 @@ use edgeplane_wire::{
     rpc::RpcError,
 };
 
-use super::{super::conversation::turns, Session, origin};
+use super::{super::conversation::turns, Session, origin, view::bindings_of};
 use crate::{
     admission::{self, Admitted},
     record::Draft,
@@ -131,7 +131,7 @@ pub(super) fn detail(session: &Session, id: TaskId) -> Result<Option<TaskDetail>
         Some(StoredBody::Erased { .. }) | None => None,
     };
     let objective = said.as_deref().map(text_of);
-    let run = run_of(&row, &turn);
+    let run = run_of(session, &row, &turn)?;
     let (state, _) = state_of(&turn);
     let task = TaskView {
         task_id: id,
@@ -167,13 +167,16 @@ pub(super) fn detail(session: &Session, id: TaskId) -> Result<Option<TaskDetail>
 pub(super) fn run(session: &Session, id: RunId) -> Result<Option<RunView>, RpcError> {
     let Some(row) = message(session, TaskId::from_bytes(*id.as_bytes())) else { return Ok(None) };
     let turn = turns::shown(session, &row)?;
-    Ok(Some(run_of(&row, &turn)))
+    run_of(session, &row, &turn).map(Some)
 }
 
-fn run_of(row: &MessageRow, turn: &TurnView) -> RunView {
+fn run_of(session: &Session, row: &MessageRow, turn: &TurnView) -> Result<RunView, RpcError> {
     let accepted = turn.accepted_at.or_else(|| row.receipts.first().map(|receipt| receipt.at));
     let (_, state) = state_of(turn);
-    RunView {
+    let (shared, run) = (&session.shared, turn.run_id);
+    let is_over = work::is_run_over(shared, run)?;
+    let bindings = shared.record.look_up(|reader| bindings_of(reader, run, is_over))?;
+    Ok(RunView {
         run_id: turn.run_id,
         task_id: turn.task_id,
         turn_id: turn.turn_id,
@@ -184,8 +187,9 @@ fn run_of(row: &MessageRow, turn: &TurnView) -> RunView {
         output_id: turn.output.as_ref().map(|output| output.output_id),
         reason: turn.reason.clone().unwrap_or_else(|| "its turn was begun".to_owned()),
         limits: RunLimits::default(),
+        bindings,
         started_at: accepted.unwrap_or_else(|| Timestamp::from_micros(0)),
         begun_at: turn.started_at,
         ended_at: turn.ended_at,
-    }
+    })
 }

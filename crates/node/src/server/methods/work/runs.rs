@@ -12,7 +12,10 @@ use edgeplane_wire::{
 };
 
 use super::{
-    super::conversation::{check_chosen, checked_reason, turns},
+    super::{
+        conversation::{check_chosen, checked_reason, turns},
+        workspaces::bindings,
+    },
     Session, checked_note, implicit, origin, owned, run_get,
     view::{seen_run, view},
     weigh,
@@ -31,10 +34,16 @@ pub(in crate::server) async fn run_start(
     if handle.is_some() {
         weigh(session, handle.as_ref(), &row.title)?;
     }
+    let agent = handle.map(|handle| handle.id);
+    let binding = match params.binding {
+        Some(to) => Some((to, bindings::to_bind(session, to.workspace_id, agent.or(row.assignee)).await?)),
+        None => None,
+    };
     let wanted = Wanted {
         run_id: params.run_id,
-        agent: handle.map(|handle| handle.id),
+        agent,
         limits: params.limits,
+        binding,
         retry_of: params.retry_of,
         reason: checked_note(params.reason.as_deref())?,
     };
@@ -102,6 +111,7 @@ pub(in crate::server) async fn run_resume(
         run_id: None,
         agent: None,
         limits: Some(row.started.limits),
+        binding: None,
         retry_of: Some(row.id),
         reason: Some(reason),
     };

@@ -1,12 +1,17 @@
 //! Tasks, graphs and runs as they are shown.
 
-use edgeplane_store::{EdgeRow, ReadError, Reader, RunRow, StoredBody, TaskFilter, TaskRow, TaskStory};
+use edgeplane_store::{
+    BindingRow, EdgeRow, ReadError, Reader, RunRow, StoredBody, TaskFilter, TaskRow, TaskStory,
+};
 use edgeplane_types::{AgentId, ErrorName, RunId, TaskId, TurnId};
 use edgeplane_wire::{
-    api::work::{
-        CriterionView, EdgeView, GRAPH_TASKS_MAX, RunListParams, RunListResult, RunParams, RunView, TaskArc,
-        TaskDetail, TaskGraphParams, TaskGraphResult, TaskListParams, TaskListResult, TaskNode, TaskParams,
-        TaskProgressView, TaskView,
+    api::{
+        work::{
+            CriterionView, EdgeView, GRAPH_TASKS_MAX, RunListParams, RunListResult, RunParams, RunView,
+            TaskArc, TaskDetail, TaskGraphParams, TaskGraphResult, TaskListParams, TaskListResult, TaskNode,
+            TaskParams, TaskProgressView, TaskView,
+        },
+        workspace::RunBindingView,
     },
     rpc::RpcError,
 };
@@ -82,8 +87,24 @@ fn shown_edge(row: EdgeRow) -> EdgeView {
     EdgeView { task_id: row.task, kind: row.kind, to: row.to, uri: row.uri }
 }
 
+/// The bindings of a run, as they are shown with it.
+pub(in crate::server::methods) fn bindings_of(
+    reader: &Reader,
+    run: RunId,
+    is_over: bool,
+) -> Result<Vec<RunBindingView>, ReadError> {
+    let view = |row: BindingRow| RunBindingView {
+        workspace_id: row.workspace,
+        binding_epoch: row.attached.binding_epoch,
+        mode: row.attached.mode,
+        is_live: row.is_open && !is_over,
+    };
+    Ok(reader.bindings_of_run(&run)?.into_iter().map(view).collect())
+}
+
 fn shown_run(reader: &Reader, row: RunRow) -> Result<RunView, ReadError> {
     let agent = name_of(reader, &row.started.agent_id)?;
+    let bindings = bindings_of(reader, row.id, row.state.is_over())?;
     let (ended, ended_at) = row.ended.unzip();
     Ok(RunView {
         run_id: row.id,
@@ -96,6 +117,7 @@ fn shown_run(reader: &Reader, row: RunRow) -> Result<RunView, ReadError> {
         output_id: ended.as_ref().and_then(|ended| ended.output_id),
         reason: ended.map_or(row.started.reason, |ended| ended.reason),
         limits: row.started.limits,
+        bindings,
         started_at: row.started_at,
         begun_at: row.begun_at,
         ended_at,

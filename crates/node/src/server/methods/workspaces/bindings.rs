@@ -1,16 +1,20 @@
 //! Bindings of workspaces: to what they may be bound by whom, and how they are shown.
 
 use edgeplane_store::{BindingRow, WorkspaceRow};
-use edgeplane_types::{ErrorName, fact::BindingAttached};
+use edgeplane_types::{AgentId, ErrorName, WorkspaceId, fact::BindingAttached};
 use edgeplane_wire::{
-    api::workspace::{BindingAttachParams, BindingDetachParams, BindingView},
+    api::{
+        work::RunParams,
+        workspace::{BindingAttachParams, BindingDetachParams, BindingView},
+    },
     rpc::RpcError,
 };
 
 use super::{Session, concerns, invalid, named_agent, none, origin, seen};
 use crate::{
-    server::methods::work::seen_run,
-    workspaces::{self, WantedBinding},
+    server::methods::work::run_get,
+    work::is_run_over,
+    workspaces::{self, ToBind, WantedBinding},
 };
 
 pub(super) fn view(session: &Session, of: &WorkspaceRow, row: &BindingRow) -> BindingView {
@@ -42,23 +46,50 @@ pub(in crate::server) fn seen_binding(session: &Session, epoch: u64) -> Result<O
     Ok(seen(session, row.workspace).is_ok().then_some(row))
 }
 
+/// A workspace for those who may bind it to the work of an agent: whoever works under a binding hands nothing on.
+pub(in crate::server) fn bindable(
+    session: &Session,
+    id: WorkspaceId,
+    agent: Option<AgentId>,
+) -> Result<WorkspaceRow, RpcError> {
+    let of = seen(session, id)?;
+    if !concerns(session, &of) {
+        return Err(none(of.id));
+    }
+    let handle = agent.and_then(|agent| session.shared.agent_by_id(agent));
+    match handle.filter(|handle| handle.profile().replicas.is_some()) {
+        None => Ok(of),
+        Some(set) => {
+            let what = format!("agent `{}` is a set of replicas: it is not known which will do it", set.name);
+            Err(RpcError::new(ErrorName::Unsupported, what).hint("name one of its replicas"))
+        }
+    }
+}
+
+/// The right to bind a workspace to a run that is about to be made.
+pub(in crate::server) async fn to_bind(
+    session: &Session,
+    id: WorkspaceId,
+    agent: Option<AgentId>,
+) -> Result<ToBind, RpcError> {
+    let of = bindable(session, id, agent)?;
+    Ok(workspaces::to_bind(&session.shared, of.id).await)
+}
+
 pub(in crate::server) async fn attach(
     session: &Session,
     params: BindingAttachParams,
 ) -> Result<BindingView, RpcError> {
-    // Whoever works under a binding hands nothing on.
-    let of = seen(session, params.workspace_id)?;
-    if !concerns(session, &of) {
-        return Err(none(of.id));
-    }
+    let of = bindable(session, params.workspace_id, None)?;
     let (agent_id, run_id, epoch) = match (params.run_id, params.agent.as_deref()) {
         (Some(id), None) => {
-            let run = seen_run(session, id)?;
-            if run.state.is_over() {
+            let run = run_get(session, &RunParams { run_id: id })?;
+            if is_run_over(&session.shared, id)? {
                 let what = format!("run {id} is over: it is {}", run.state);
                 return Err(RpcError::new(ErrorName::InvalidState, what));
             }
-            (run.started.agent_id, Some(id), None)
+            bindable(session, of.id, Some(run.agent_id))?;
+            (run.agent_id, Some(id), None)
         }
         (None, Some(name)) => {
             let handle = named_agent(session, name)?;
