@@ -850,7 +850,7 @@ export class RuntimeRun extends Group {
    *
    * `runtime/run.start`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * policy_blocked, not_found, invalid_params, invalid_state, conflict, version_conflict, fenced, storage_full.
+   * policy_blocked, not_found, invalid_params, invalid_state, unsupported, conflict, version_conflict, fenced, locked, quota_exhausted, storage_full.
    */
   start(params: t.RunStartParams, options?: Options): Promise<t.RunStartResult> {
     return this.call("runtime/run.start", params, "again", options);
@@ -1453,7 +1453,7 @@ export class ConversationTurn extends Group {
    *
    * `conversation/turn.start`: writes; a token needs: `signal`;
    * a repetition without a key acts again. Errors of its own:
-   * not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, quota_exhausted, storage_full.
+   * not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, locked, quota_exhausted, storage_full.
    */
   start(params: t.TurnStartParams, options?: Options): Promise<t.TurnStartResult> {
     return this.call("conversation/turn.start", params, "again", options);
@@ -2842,7 +2842,7 @@ export class WorkspaceBinding extends Group {
    *
    * `workspace/binding.attach`: writes; a token needs: `supervise`;
    * a repetition without a key leaves what the first made true. Errors of its own:
-   * not_found, invalid_params, invalid_state, locked, quota_exhausted, storage_full.
+   * not_found, invalid_params, invalid_state, unsupported, locked, quota_exhausted, storage_full.
    */
   attach(params: t.BindingAttachParams, options?: Options): Promise<t.BindingView> {
     return this.call("workspace/binding.attach", params, "same", options);

@@ -1063,6 +1063,14 @@ export type BindingMode =
   /** It is changed. */
   | "rw";
 
+/** The workspace that a run is bound to as soon as there is a run. */
+export interface BindingParam {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** What may be done under the binding; one at a time may write. */
+  mode: BindingMode;
+}
+
 /** A binding of a workspace. */
 export interface BindingView {
   /** The workspace. */
@@ -5658,6 +5666,18 @@ export type RunAdmission =
   /** The task waits for others, or for its last run to end, and is begun by itself then. */
   | "queued";
 
+/** A binding of a run. */
+export interface RunBindingView {
+  /** The workspace. */
+  workspace_id: WorkspaceId;
+  /** Its number on the node: the fencing token of what is done under it. */
+  binding_epoch: number;
+  /** What may be done under it. */
+  mode: BindingMode;
+  /** Whether it is not over. */
+  is_live: boolean;
+}
+
 /** Has a run end. */
 export interface RunCancelParams {
   /** Its id. */
@@ -5768,6 +5788,8 @@ export interface RunStartParams {
   agent?: string | null;
   /** What this run may use, if that is not what the task says. */
   limits?: RunLimits | null;
+  /** The workspace that this run is bound to, in the step that makes it; then it is refused if it cannot be admitted at once. A further run of the task is bound to nothing. */
+  binding?: BindingParam | null;
   /** The run that it follows; it must be the task's last one, and over. */
   retry_of?: RunId | null;
   /** Why, for people: at most 1,024 bytes. */
@@ -5827,6 +5849,8 @@ export interface RunView {
   started_at: Timestamp;
   /** What it may use. */
   limits?: RunLimits;
+  /** The workspaces that it is or was bound to, by the numbers of the bindings. */
+  bindings?: Array<RunBindingView>;
   /** When its program began. */
   begun_at?: Timestamp | null;
   /** When it ended. */
@@ -7768,6 +7792,10 @@ export interface TurnStartParams {
   expires_in_ms?: number | null;
   /** What it may use. With limits its task and its run are written down; without, they are read from the turn. */
   limits?: RunLimits;
+  /** The workspace that the turn's run is bound to, in the step that makes the turn. */
+  workspace_id?: WorkspaceId | null;
+  /** What may be done in it: `rw` unless it is said. */
+  workspace_mode?: BindingMode | null;
   /** Less authority than the caller has; more is refused. */
   authority?: Authority | null;
   /** Key against beginning it twice. */
@@ -7800,6 +7828,8 @@ export interface TurnStartResult {
   stream: StreamPlace;
   /** How many waiting turns are delivered before it, and itself; of one that waits. */
   queue_position?: number | null;
+  /** The workspaces that its run is bound to. */
+  bindings?: Array<RunBindingView>;
   /** Whether it had been begun before with this id or key. */
   duplicate?: boolean;
 }

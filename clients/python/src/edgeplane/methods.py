@@ -1752,6 +1752,7 @@ class RuntimeRun(Group):
         run_id: Optional[t.RunId] = None,
         agent: Optional[str] = None,
         limits: Optional[t.RunLimits] = None,
+        binding: Optional[t.BindingParam] = None,
         retry_of: Optional[t.RunId] = None,
         reason: Optional[str] = None,
         if_version: Optional[int] = None,
@@ -1761,18 +1762,19 @@ class RuntimeRun(Group):
 
         `runtime/run.start`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        policy_blocked, not_found, invalid_params, invalid_state, conflict, version_conflict, fenced, storage_full.
+        policy_blocked, not_found, invalid_params, invalid_state, unsupported, conflict, version_conflict, fenced, locked, quota_exhausted, storage_full.
 
         :param task_id: The task.
         :param run_id: The run's id, by the caller's choice, as a UUID of version 7: then it is the key against beginning it twice, and the run is refused if it cannot be admitted at once.
         :param agent: Who is to do it, by name or id, if that is not whose work it is already.
         :param limits: What this run may use, if that is not what the task says.
+        :param binding: The workspace that this run is bound to, in the step that makes it; then it is refused if it cannot be admitted at once. A further run of the task is bound to nothing.
         :param retry_of: The run that it follows; it must be the task's last one, and over.
         :param reason: Why, for people: at most 1,024 bytes.
         :param if_version: Only if the task is at this version.
         """
         required: Dict[str, Any] = {"task_id": task_id}
-        optional: Dict[str, Any] = {"run_id": run_id, "agent": agent, "limits": limits, "retry_of": retry_of, "reason": reason, "if_version": if_version}
+        optional: Dict[str, Any] = {"run_id": run_id, "agent": agent, "limits": limits, "binding": binding, "retry_of": retry_of, "reason": reason, "if_version": if_version}
         result = self._call("runtime/run.start", required, optional, ctx, "again")
         return cast(t.RunStartResult, result)
 
@@ -2968,6 +2970,8 @@ class ConversationTurn(Group):
         priority: Optional[t.Priority] = None,
         expires_in_ms: Optional[int] = None,
         limits: Optional[t.RunLimits] = None,
+        workspace_id: Optional[t.WorkspaceId] = None,
+        workspace_mode: Optional[t.BindingMode] = None,
         authority: Optional[t.Authority] = None,
         idempotency_key: Optional[str] = None,
         reply_to: Optional[t.MessageId] = None,
@@ -2980,7 +2984,7 @@ class ConversationTurn(Group):
 
         `conversation/turn.start`: writes; a token needs: `signal`;
         a repetition without a key acts again. Errors of its own:
-        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, quota_exhausted, storage_full.
+        not_found, invalid_params, invalid_state, unsupported, too_large, backpressure, rate_limited, conflict, idempotency_mismatch, policy_blocked, locked, quota_exhausted, storage_full.
 
         :param input: What to say: at most 4 MiB of JSON.
         :param thread_id: The thread; or name an agent, or a thread to make.
@@ -2991,6 +2995,8 @@ class ConversationTurn(Group):
         :param priority: Which waiting turn goes first.
         :param expires_in_ms: Milliseconds after which it is no longer worth beginning.
         :param limits: What it may use. With limits its task and its run are written down; without, they are read from the turn.
+        :param workspace_id: The workspace that the turn's run is bound to, in the step that makes the turn.
+        :param workspace_mode: What may be done in it: `rw` unless it is said.
         :param authority: Less authority than the caller has; more is refused.
         :param idempotency_key: Key against beginning it twice.
         :param reply_to: The message it answers.
@@ -2999,7 +3005,7 @@ class ConversationTurn(Group):
         :param display_name: A name that the caller gives itself; shown to people, never proof.
         """
         required: Dict[str, Any] = {"input": input}
-        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "create": create, "turn_id": turn_id, "on_busy": on_busy, "priority": priority, "expires_in_ms": expires_in_ms, "limits": limits, "authority": authority, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "display_name": display_name}
+        optional: Dict[str, Any] = {"thread_id": thread_id, "agent": agent, "create": create, "turn_id": turn_id, "on_busy": on_busy, "priority": priority, "expires_in_ms": expires_in_ms, "limits": limits, "workspace_id": workspace_id, "workspace_mode": workspace_mode, "authority": authority, "idempotency_key": idempotency_key, "reply_to": reply_to, "causation": causation, "on_behalf_of": on_behalf_of, "display_name": display_name}
         result = self._call("conversation/turn.start", required, optional, ctx, "again")
         return cast(t.TurnStartResult, result)
 
@@ -5719,7 +5725,7 @@ class WorkspaceBinding(Group):
 
         `workspace/binding.attach`: writes; a token needs: `supervise`;
         a repetition without a key leaves what the first made true. Errors of its own:
-        not_found, invalid_params, invalid_state, locked, quota_exhausted, storage_full.
+        not_found, invalid_params, invalid_state, unsupported, locked, quota_exhausted, storage_full.
 
         :param workspace_id: The workspace.
         :param mode: What may be done under it; one at a time may write.

@@ -1127,6 +1127,15 @@ BindingMode = Literal[
 """What may be done with a workspace under a binding."""
 
 
+class BindingParam(TypedDict):
+    """The workspace that a run is bound to as soon as there is a run."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # What may be done under the binding; one at a time may write.
+    mode: BindingMode
+
+
 class BindingView(TypedDict):
     """A binding of a workspace."""
 
@@ -5840,6 +5849,19 @@ RunAdmission = Literal[
 """Whether a run was admitted."""
 
 
+class RunBindingView(TypedDict):
+    """A binding of a run."""
+
+    # The workspace.
+    workspace_id: WorkspaceId
+    # Its number on the node: the fencing token of what is done under it.
+    binding_epoch: int
+    # What may be done under it.
+    mode: BindingMode
+    # Whether it is not over.
+    is_live: bool
+
+
 class RunCancelParams(TypedDict):
     """Has a run end."""
 
@@ -5956,6 +5978,8 @@ class RunStartParams(TypedDict):
     agent: NotRequired[Optional[str]]
     # What this run may use, if that is not what the task says.
     limits: NotRequired[Optional[RunLimits]]
+    # The workspace that this run is bound to, in the step that makes it; then it is refused if it cannot be admitted at once. A further run of the task is bound to nothing.
+    binding: NotRequired[Optional[BindingParam]]
     # The run that it follows; it must be the task's last one, and over.
     retry_of: NotRequired[Optional[RunId]]
     # Why, for people: at most 1,024 bytes.
@@ -6012,6 +6036,8 @@ class RunView(TypedDict):
     started_at: Timestamp
     # What it may use.
     limits: NotRequired[RunLimits]
+    # The workspaces that it is or was bound to, by the numbers of the bindings.
+    bindings: NotRequired[List[RunBindingView]]
     # When its program began.
     begun_at: NotRequired[Optional[Timestamp]]
     # When it ended.
@@ -7994,6 +8020,10 @@ class TurnStartParams(TypedDict):
     expires_in_ms: NotRequired[Optional[int]]
     # What it may use. With limits its task and its run are written down; without, they are read from the turn.
     limits: NotRequired[RunLimits]
+    # The workspace that the turn's run is bound to, in the step that makes the turn.
+    workspace_id: NotRequired[Optional[WorkspaceId]]
+    # What may be done in it: `rw` unless it is said.
+    workspace_mode: NotRequired[Optional[BindingMode]]
     # Less authority than the caller has; more is refused.
     authority: NotRequired[Optional[Authority]]
     # Key against beginning it twice.
@@ -8027,6 +8057,8 @@ class TurnStartResult(TypedDict):
     stream: StreamPlace
     # How many waiting turns are delivered before it, and itself; of one that waits.
     queue_position: NotRequired[Optional[int]]
+    # The workspaces that its run is bound to.
+    bindings: NotRequired[List[RunBindingView]]
     # Whether it had been begun before with this id or key.
     duplicate: NotRequired[bool]
 

@@ -101,10 +101,10 @@ fn one_more(world: &World) -> Result<Value, RpcError> {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    machine().into_iter().chain(overrides()).collect()
+    processes().into_iter().chain(machine()).chain(overrides()).collect()
 }
 
-fn machine() -> Vec<Case> {
+fn processes() -> Vec<Case> {
     vec![
         case(
             "runtime/process.list",
@@ -158,6 +158,11 @@ fn machine() -> Vec<Case> {
                 failure(ErrorName::Unavailable, |_world| out_of_reach("runtime/process.terminate")),
             ],
         ),
+    ]
+}
+
+fn machine() -> Vec<Case> {
+    vec![
         case(
             "runtime/environment.get",
             |w| good(w, json!({ "agent": w.stopped("") })),

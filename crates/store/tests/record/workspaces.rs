@@ -3,7 +3,7 @@
 use edgeplane_store::{AppendError, CheckpointFilter, Model};
 use edgeplane_types::{
     AgentId, BindingEnd, BindingMode, CheckpointCause, CheckpointId, CheckpointState, Fact, FileChangeKind,
-    FileChangeOutcome, FolderCounts, LockEnd, RestoreCounts, StreamName, Timestamp, WorkspaceId,
+    FileChangeOutcome, FolderCounts, LockEnd, RestoreCounts, RunId, StreamName, Timestamp, WorkspaceId,
     fact::{
         BindingAttached, BindingDetached, CheckpointCreated, CheckpointDeleted, CheckpointFailed,
         CheckpointStarted, FileChangeBegun, FileChangeEnded, LockAcquired, LockReleased, RestoreEnded,
