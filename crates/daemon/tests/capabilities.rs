@@ -233,7 +233,7 @@ fn what_an_agent_is_refused_is_in_its_stream_and_told_by_its_session() {
     let told = || {
         let read = json!({ "projection": "agentruntime.events", "target": target, "limit": 1_000 });
         let read = made(&node, "stream/replay", read);
-        let events = read["events"].as_array().unwrap().iter().map(|event| event["payload"].clone());
+        let events = read["items"].as_array().unwrap().iter().map(|item| item["event"]["payload"].clone());
         events.filter(|event| event["type"] == "permission.evaluated").collect::<Vec<_>>()
     };
     let counted = || told().iter().map(|event| event["payload"]["count"].as_u64().unwrap()).sum::<u64>();

@@ -9,6 +9,7 @@ mod event;
 mod export;
 mod history;
 mod invocation;
+mod job;
 mod life;
 pub(crate) mod names;
 mod subagent;

@@ -58,13 +58,13 @@ macro_rules! projections {
 }
 
 projections! {
-    "agentruntime.events" 5 agentruntime::Events, [Session], agentruntime::takes,
+    "agentruntime.events" 6 agentruntime::Events, [Session], agentruntime::takes,
         "What happens in a session, as events of Agent Runtime; each payload is one.";
-    "agentruntime.lime" 5 agentruntime::Lime, [Session], agentruntime::takes,
+    "agentruntime.lime" 6 agentruntime::Lime, [Session], agentruntime::takes,
         "The same in the standard's strict profile, with the profile's snapshot as its state.";
-    "session.snapshot" 4 folds::session::Snapshot, [Session], model::takes,
+    "session.snapshot" 5 folds::session::Snapshot, [Session], model::takes,
         "What a session is like now: its threads, their turns, what waits and what went wrong.";
-    "thread.read_model" 3 folds::session::ReadModel, [Thread], model::takes,
+    "thread.read_model" 4 folds::session::ReadModel, [Thread], model::takes,
         "What is happening in a thread now.";
     "thread.transcript" 2 folds::transcript::Transcript, [Thread], telling::takes,
         "What was said and done in a thread, in its order, with what each turn gave.";

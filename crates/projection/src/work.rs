@@ -48,6 +48,19 @@ pub(crate) struct Task {
     #[serde(flatten)]
     edges: Edges,
     changed: Timestamp,
+    /// If it is a job: its items so far.
+    pub(crate) batch: Option<Batch>,
+    /// The job that it is an item of.
+    pub(crate) job: Option<TaskId>,
+    /// Whether an agent said what came of it.
+    pub(crate) is_reported: bool,
+}
+
+/// The items of a job, as far as its agent sees them.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Batch {
+    pub(crate) items: u32,
+    pub(crate) done: u32,
 }
 
 impl Task {
@@ -65,6 +78,9 @@ impl Task {
             attempts_more: 0,
             edges: Edges::default(),
             changed: at,
+            batch: None,
+            job: None,
+            is_reported: false,
         }
     }
 
@@ -184,11 +200,29 @@ impl Work {
         let task = self.tasks.entry(id).or_insert_with(|| Task::unknown(root, event.ts));
         task.changed = event.ts;
         change(task, event, agent);
-        if let Fact::RunStarted(started) = &event.fact {
-            self.runs.insert(started.run_id, id);
-            if self.runs.len() > RUNS_MAX {
-                self.runs.pop_first();
+        match &event.fact {
+            Fact::RunStarted(started) => {
+                self.runs.insert(started.run_id, id);
+                if self.runs.len() > RUNS_MAX {
+                    self.runs.pop_first();
+                }
             }
+            Fact::TaskCreated(created) => {
+                let is_job =
+                    |parent: &TaskId| self.tasks.get(parent).is_some_and(|task| task.batch.is_some());
+                let job = created.parent_id.filter(is_job);
+                if let Some(task) = self.tasks.get_mut(&id) {
+                    task.job = job;
+                }
+            }
+            Fact::TaskMoved(moved) if moved.to == TaskState::Completed => {
+                let job = self.tasks.get(&id).and_then(|task| task.job);
+                let job = job.and_then(|job| self.tasks.get_mut(&job)?.batch.as_mut());
+                if let Some(batch) = job {
+                    batch.done = batch.done.saturating_add(1);
+                }
+            }
+            _ => {}
         }
         Some(id)
     }
@@ -230,7 +264,10 @@ fn change(task: &mut Task, event: &Event, agent: AgentId) {
             task.state = moved.to;
             task.reason.clone_from(&moved.reason);
         }
+        Fact::JobCreated(created) => task.batch = Some(Batch { items: created.items, done: 0 }),
+        Fact::JobItemReported(_) => task.is_reported = true,
         Fact::RunStarted(started) => {
+            task.job = task.job.or(started.job_id);
             task.run = (started.agent_id == agent).then_some(started.run_id);
             task.attempt(Attempt {
                 run: started.run_id,

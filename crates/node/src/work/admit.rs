@@ -63,26 +63,37 @@ pub(super) async fn by_itself(shared: &Arc<Shared>, row: &TaskRow) -> Result<(),
         let why = format!("agent {assignee}, whose work it is, is no more");
         return move_on(shared, row, Input::Fail, why).await;
     }
-    let started = drawn_up(shared, &story, assignee);
+    let started = drawn_up(shared, &story, assignee)?;
     admit(shared, row, row.state, (Draft::default(), started), &Origin::node(RULE)).await
 }
 
 /// A further run of a task by an agent, and why there is one.
-pub(super) fn drawn_up(shared: &Shared, story: &TaskStory, agent_id: AgentId) -> RunStarted {
+pub(super) fn drawn_up(
+    shared: &Shared,
+    story: &TaskStory,
+    agent_id: AgentId,
+) -> Result<RunStarted, RpcError> {
     let attempt = story.row.attempts.saturating_add(1);
     let reason = match (&story.moved, attempt) {
         (_, 1) => "it is to be begun".to_owned(),
         (Some(moved), _) => moved.reason.clone(),
         (None, _) => "it is to be tried again".to_owned(),
     };
-    RunStarted {
+    Ok(RunStarted {
         run_id: shared.record.mint().id(),
         task_id: story.row.id,
         attempt,
         agent_id,
         reason,
         limits: story.plan.limits,
-    }
+        job_id: job_of(shared, &story.row)?,
+    })
+}
+
+/// The job that a task is an item of.
+fn job_of(shared: &Shared, row: &TaskRow) -> Result<Option<TaskId>, RpcError> {
+    let Some(parent) = row.parent else { return Ok(None) };
+    Ok(shared.record.look_up(|reader| reader.is_job(&parent))?.then_some(parent))
 }
 
 /// Makes a run durable together with what a draft says already and with its task's move.
@@ -145,6 +156,7 @@ pub(super) fn with_run(
         agent_id,
         reason: reason.to_owned(),
         limits: created.plan.limits,
+        job_id: None,
     };
     shared.record.add(&mut draft, StreamName::Task(root), origin, Fact::TaskCreated(Box::new(created)));
     add(shared, &mut draft, (root, from), started, origin);
@@ -203,6 +215,7 @@ pub(crate) async fn start(
         agent_id,
         reason: reason.clone(),
         limits: wanted.limits.unwrap_or(story.plan.limits),
+        job_id: job_of(shared, &row)?,
     };
     admit(shared, &row, ready, (draft, started), origin).await?;
     Ok(Admitted { admission: RunAdmission::Admitted, reason, run_id: Some(run_id), is_replay: false })

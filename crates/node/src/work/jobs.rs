@@ -226,7 +226,7 @@ async fn give(shared: &Arc<Shared>, given: &[(TaskRow, AgentId)], origin: &Origi
             let fact = Fact::TaskUpdated(Box::new(updated));
             shared.record.add(&mut draft, StreamName::Task(row.root), origin, fact);
         }
-        let started = admit::drawn_up(shared, &story, *agent);
+        let started = admit::drawn_up(shared, &story, *agent)?;
         runs.push(started.run_id);
         admit::add(shared, &mut draft, (row.root, row.state), started, &Origin::node(RULE));
     }

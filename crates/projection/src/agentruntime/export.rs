@@ -57,10 +57,13 @@ pub(crate) fn takes(kind: &str) -> bool {
 const TOOLS_MAX: usize = 1_000;
 
 /// A use of a tool.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Tool {
     pub(super) message: Option<MessageId>,
     pub(super) is_open: bool,
+    /// What a call that has not begun is to be given, as far as it may be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<(String, u64)>,
 }
 
 /// What is kept between events, whichever the profile.
@@ -161,7 +164,7 @@ impl Export {
 
     /// Notes a use of a tool. Says whether it is a new one.
     pub(super) fn tool(&mut self, item: ItemId, message: Option<MessageId>, is_open: bool) -> bool {
-        let was = self.tools.insert(item, Tool { message, is_open });
+        let was = self.tools.insert(item, Tool { message, is_open, input: None });
         if was.is_none() {
             self.tools_order.push_back(item);
             if self.tools_order.len() > TOOLS_MAX

@@ -53,6 +53,10 @@ impl Telling<'_> {
             .thread(Some(cut.thread_id))
             .slot("status", "completed")
             .say(step, done);
+        // Whoever holds a snapshot holds turns that are no part of the history any more, and no event takes them out.
+        let payload = Object::new().put("because", "thread.rolled_back").put("removedTurns", &removed);
+        let draft = self.of_session(step, names::SNAPSHOT_UPDATED).thread(Some(cut.thread_id));
+        draft.say(step, payload);
     }
 
     fn of_thread(

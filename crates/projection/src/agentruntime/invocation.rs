@@ -5,7 +5,7 @@
 
 use edgeplane_types::{
     Fact, InvocationId, InvocationState, ItemId, MessageId, Permission, PolicyAction,
-    fact::{InvocationEnded, InvocationProgressed, InvocationRequested, RequestRefused},
+    fact::{InvocationBegun, InvocationEnded, InvocationProgressed, InvocationRequested, RequestRefused},
 };
 
 use super::{export::Telling, names, turn::tool_output};
@@ -24,7 +24,7 @@ impl Telling<'_> {
     pub(super) fn invocation(&mut self, step: &mut Step<'_>) {
         match step.fact() {
             Fact::InvocationRequested(asked) => self.evaluated(step, asked),
-            Fact::InvocationBegun(begun) => self.begun(step, begun.invocation_id),
+            Fact::InvocationBegun(begun) => self.begun(step, begun),
             Fact::InvocationProgressed(progressed) => self.progressed(step, progressed),
             Fact::InvocationEnded(ended) => self.ended(step, ended),
             _ => {}
@@ -35,6 +35,9 @@ impl Telling<'_> {
         let item = item_of(asked.invocation_id);
         // It is known from here on and begins later, if it does.
         self.export.tool(item, asked.causation, false);
+        if let Some(tool) = self.export.tools.get_mut(&item) {
+            tool.input = Some((asked.shown_digest.clone(), asked.shown_bytes));
+        }
         let word = match asked.permission {
             Permission::Allow => "allow",
             Permission::Ask => "ask",
@@ -73,9 +76,17 @@ impl Telling<'_> {
         draft.object("permissionDecision", decision).say(step, payload);
     }
 
-    fn begun(&mut self, step: &mut Step<'_>, id: InvocationId) {
+    fn begun(&mut self, step: &mut Step<'_>, begun: &InvocationBegun) {
+        let id = begun.invocation_id;
         let item = item_of(id);
         let message = self.called_by(item);
+        let input = self.export.tools.get_mut(&item).and_then(|tool| tool.input.take());
+        if let Some(checkpoint) = begun.checkpoint_id {
+            let payload = Object::new().put("kind", "checkpoint").put("invocationId", &id);
+            let draft = self.of_turn(step, names::EVIDENCE_CHANGED, message);
+            let draft = draft.slot("evidenceId", &checkpoint.to_string()).slot("status", "exported");
+            draft.say(step, payload);
+        }
         let profile = Object::new().put("mode", SANDBOX_MODE).put("network", "unrestricted");
         let draft = self.of_turn(step, names::SANDBOX_APPLIED, message).tool(item);
         let payload = Object::new().put("reason", SANDBOX_REASON);
@@ -83,6 +94,11 @@ impl Telling<'_> {
         self.export.tool(item, message, true);
         let draft = self.of_turn(step, names::TOOL_STARTED, message).tool(item);
         draft.slot("status", "running").say(step, Object::new().put("invocationId", &id));
+        if let Some((digest, bytes)) = input {
+            let draft =
+                self.of_turn(step, names::TOOL_ARGS, message).tool(item).body("input", &digest, bytes);
+            draft.say(step, Object::new().put("invocationId", &id).put("sizeBytes", &bytes));
+        }
     }
 
     fn progressed(&mut self, step: &mut Step<'_>, progressed: &InvocationProgressed) {

@@ -89,6 +89,10 @@ impl Telling<'_> {
             Fact::AgentAdopted { epoch, frozen, .. } => {
                 let status = if *frozen { "blocked" } else { "running" };
                 self.run(step, status, none().put("epoch", epoch).put("recovery", "adopted"));
+                // A daemon was gone, and what is known of the session was put together again.
+                let payload = none().put("because", "agent.adopted").put("epoch", epoch);
+                let payload = payload.put("recovery", "record").put("program", "went on meanwhile");
+                self.of_session(step, names::SNAPSHOT_REPAIRED).say(step, payload);
             }
             Fact::AgentUnobservable { epoch, reason } => {
                 self.trouble(step, names::RUNTIME_WARNING, reason);
@@ -277,6 +281,11 @@ impl Telling<'_> {
                     .put("sizeBytes", file_bytes);
                 let draft = self.of_session(step, names::EVIDENCE_CHANGED).slot("evidenceId", &id);
                 draft.slot("status", "exported").say(step, payload);
+                let payload = Object::new().put("fromOffset", from_offset).put("toOffset", to_offset);
+                let draft = self.of_session(step, names::PROCESS_OUTPUT);
+                let draft = draft.slot("processId", &self.process(step, *epoch));
+                let payload = payload.put("program", &true).put("sizeBytes", file_bytes);
+                draft.slot("outputRef", &format!("sha256:{digest}")).say(step, payload);
             }
             Fact::RecordingPruned { epoch, through_segment, file_bytes, reason } => {
                 let output =

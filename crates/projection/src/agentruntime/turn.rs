@@ -1,7 +1,7 @@
 //! Threads, turns, what happens in them, and what waits for a person.
 
 use edgeplane_types::{
-    Fact, MessageId,
+    Channel, Fact, MessageId,
     decision::{Action, ActionKind, ActionOutcome, Verdict},
     fact::{FileWritten, InputFate, UsageReported},
     life::ExitStatus,
@@ -19,7 +19,7 @@ use crate::{
     model::{Followed, status_of, status_of_end},
     subject::turn_of,
     telling::reason,
-    turns::{Change, Stage},
+    turns::{Change, Stage, Words},
 };
 
 impl Telling<'_> {
@@ -96,6 +96,22 @@ impl Telling<'_> {
             .put("authority", words.authority.as_str())
             .put("mode", words.mode.as_str())
             .put("priority", words.priority.as_str());
+        draft.body("input", &words.content_digest, words.content_bytes).say(step, payload);
+        self.heard(step, words, change.message);
+    }
+
+    /// What another agent says comes over the channel between the two.
+    fn heard(&self, step: &mut Step<'_>, words: &Words, message: MessageId) {
+        if words.channel != Channel::Peer {
+            return;
+        }
+        let channel = Object::new()
+            .put("transport", "edgeplane")
+            .put("peerRole", "peer_agent")
+            .put("accountRef", words.principal.as_str());
+        let payload = Object::new().put("messageRef", &message).put("authority", words.authority.as_str());
+        let draft = self.of_turn(step, names::CHANNEL_MESSAGE, Some(message));
+        let draft = draft.slot("channelId", &format!("peer/{}", words.principal)).object("channel", channel);
         draft.body("input", &words.content_digest, words.content_bytes).say(step, payload);
     }
 
@@ -372,14 +388,42 @@ impl Telling<'_> {
                 let draft = draft.output(output_digest, *output_bytes);
                 let payload = Object::new().put("exit", status).maybe("reason", reason.as_ref());
                 draft.say(step, payload.put("writtenBytes", written_bytes));
-                if output_bytes < written_bytes {
-                    let draft = self.of_turn(step, names::OUTPUT_TRUNCATED, *message_id);
-                    let output = Object::new().put("truncation", "tail").put("sizeBytes", output_bytes);
-                    let draft = draft.slot("processId", &process).object("output", output);
-                    draft.say(step, Object::new().put("writtenBytes", written_bytes));
-                }
+                self.wrote(step, *message_id, &process, (output_digest, *output_bytes, *written_bytes));
             }
             _ => {}
+        }
+    }
+
+    /// What a command wrote is kept elsewhere and named: no event holds any of it. The record has it whole, once the
+    /// command is over.
+    fn wrote(
+        &self,
+        step: &mut Step<'_>,
+        message: Option<MessageId>,
+        process: &str,
+        (digest, kept, written): (&str, u64, u64),
+    ) {
+        if written == 0 {
+            return;
+        }
+        let begin = |step: &Step<'_>, kind| self.of_turn(step, kind, message).slot("processId", process);
+        let lost = written.saturating_sub(kept);
+        let payload = Object::new().put("fromOffset", &lost).put("toOffset", &written);
+        begin(step, names::PROCESS_OUTPUT).output(digest, kept).say(step, payload.put("gaps", &["pieces"]));
+        let output = |truncation: &str| {
+            Object::new()
+                .put("ref", &format!("sha256:{digest}"))
+                .put("truncation", truncation)
+                .put("sizeBytes", &kept)
+        };
+        if kept > 0 {
+            let truncation = if lost > 0 { "tail" } else { "none" };
+            let draft = begin(step, names::OUTPUT_SPILLED).output(digest, kept);
+            draft.object("output", output(truncation)).say(step, Object::new().put("reason", "by_reference"));
+        }
+        if lost > 0 {
+            let draft = begin(step, names::OUTPUT_TRUNCATED).object("output", output("tail"));
+            draft.say(step, Object::new().put("writtenBytes", &written));
         }
     }
 

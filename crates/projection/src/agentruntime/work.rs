@@ -1,8 +1,8 @@
 //! Tasks and their attempts in the standard's words.
 
 use edgeplane_types::{
-    EdgeKind, Fact, MessageId, RunId, TaskId, TaskState, TurnId,
-    fact::{RunEnded, TaskMoved},
+    EdgeKind, Fact, MessageId, RunId, SafeLabel, TaskId, TaskState, TurnId,
+    fact::{RunEnded, RunStarted, TaskCreated, TaskMoved},
 };
 
 use super::{event::Draft, export::Telling, names};
@@ -21,6 +21,7 @@ impl Telling<'_> {
                     .put("visibility", &created.visibility)
                     .put("objectiveRef", &format!("sha256:{}", created.plan.objective_digest));
                 self.of_task(step, names::TASK_CREATED, id).say(step, payload);
+                self.profiled(step, created);
                 if created.state == TaskState::Accepted {
                     self.of_task(step, names::TASK_ACCEPTED, id).say(step, because_of(because));
                 }
@@ -59,20 +60,7 @@ impl Telling<'_> {
                 let draft = self.of_task(step, kind_of_edge(unlinked.kind), id);
                 draft.object("taskRelationship", edge).say(step, because_of(because));
             }
-            Fact::JobCreated(created) => {
-                let job = Object::new()
-                    .put("jobId", &id)
-                    .put("items", &created.items)
-                    .maybe("parallelism", created.parallelism);
-                self.of_task(step, names::JOB_CREATED, id).object("job", job).say(step, because_of(because));
-            }
-            Fact::JobItemReported(reported) => {
-                let item = Object::new().put("jobItemId", &id).put("status", "reported");
-                let draft = self.of_run(step, names::JOB_ITEM_COMPLETED, (id, reported.run_id));
-                let draft =
-                    draft.object("jobItem", item).output(&reported.result_digest, reported.result_bytes);
-                draft.say(step, because_of(because));
-            }
+            Fact::JobCreated(_) | Fact::JobItemReported(_) => self.job(step, id),
             Fact::RunStarted(_) | Fact::RunBegun(_) | Fact::RunEnded(_) => self.attempt(step, id),
             _ => self.benchmark(step, id),
         }
@@ -106,6 +94,21 @@ impl Telling<'_> {
             None => draft,
         };
         draft.say(step, payload);
+        self.job_moved(step, moved);
+    }
+
+    /// What is wanted of whoever does a task, as far as whoever wants it done said.
+    fn profiled(&self, step: &mut Step<'_>, created: &TaskCreated) {
+        let (because, plan) = (step.fact().type_name(), &created.plan);
+        let profile = Object::new()
+            .put("kind", created.kind.as_ref().map_or("unknown", SafeLabel::as_str))
+            .put("source", "caller")
+            .put("requiredCapabilities", "not_recorded")
+            .put("priority", &plan.priority)
+            .put("limits", &plan.limits)
+            .put("attemptsMax", &plan.attempts_max);
+        let draft = self.of_task(step, names::TASK_PROFILE_RESOLVED, created.task_id);
+        draft.object("taskProfile", profile).say(step, because_of(because));
     }
 
     fn attempt(&self, step: &mut Step<'_>, id: TaskId) {
@@ -122,6 +125,8 @@ impl Telling<'_> {
                     .put("limits", &started.limits);
                 let draft = self.of_run(step, names::TASK_ATTEMPT_STARTED, (id, started.run_id));
                 draft.object("taskAttempt", attempt).say(step, payload);
+                self.bounded(step, started);
+                self.item_started(step, started);
             }
             Fact::RunBegun(begun) => {
                 let draft = self.of_run(step, names::RUN_STATUS, (id, begun.run_id));
@@ -138,10 +143,21 @@ impl Telling<'_> {
                 let payload =
                     because_of(because).put("reason", &ended.reason).maybe("outputId", ended.output_id);
                 self.of_run(step, kind, (id, ended.run_id)).object("taskAttempt", attempt).say(step, payload);
+                self.item_ended(step, ended);
                 self.limited(step, ended);
             }
             _ => {}
         }
+    }
+
+    /// The limits that hold from the beginning of a run on.
+    fn bounded(&self, step: &mut Step<'_>, started: &RunStarted) {
+        if started.limits.is_none() {
+            return;
+        }
+        let state = Object::new().put("status", "active").put("scope", "run").put("limits", &started.limits);
+        let draft = self.of_run(step, names::LIMIT_CHANGED, (started.task_id, started.run_id));
+        draft.object("limitState", state).say(step, because_of("run.started"));
     }
 
     /// A run that passed a limit is joined to its turn, where that is one of this session.

@@ -20,12 +20,12 @@ pub(crate) mod traces;
 #[path = "lives/trials.rs"]
 mod trials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use edgeplane_proof::digest;
 use edgeplane_types::{
     ActionId, AgentId, Authority, Channel, Desired, Epoch, Event, EventId, Evidence, Fact, Generation,
-    InvocationId, ItemId, MessageId, NodeId, ProcessId, SafeLabel, SessionId, StreamName, ThreadId,
+    InvocationId, ItemId, MessageId, NodeId, ProcessId, SafeLabel, SessionId, StreamName, TaskId, ThreadId,
     Timestamp, TurnId,
     decision::ActionKind,
     fact::{Actor, ThreadCreated, ThreadParent},
@@ -118,6 +118,8 @@ pub(crate) struct World {
     pub(crate) record: Vec<Stored>,
     last: Option<EventId>,
     tasks: Vec<tasks::TaskLife>,
+    /// Which of them are jobs: what is a part of one is an item.
+    jobs: BTreeSet<TaskId>,
     /// Messages that are runs of tasks.
     said: Vec<MessageId>,
     /// How much of what happens is pieces of turns, as on a node that is busy.
@@ -136,6 +138,7 @@ pub(crate) fn world(seed: u64, agents: usize, events: usize, busy: bool) -> Worl
         record: Vec::with_capacity(events + 16),
         last: None,
         tasks: Vec::new(),
+        jobs: BTreeSet::new(),
         said: Vec::new(),
         busy,
     };

@@ -13,3 +13,4 @@ mod outputs;
 mod schemas;
 mod states;
 mod support;
+mod words;

@@ -181,6 +181,9 @@ pub struct RunStarted {
     /// What it may use.
     #[serde(default, skip_serializing_if = "RunLimits::is_none")]
     pub limits: RunLimits,
+    /// The job that the task is an item of. In what was recorded before it was, nothing is said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<TaskId>,
 }
 
 /// The program of a run works on it.

@@ -2,11 +2,12 @@
 
 use edgeplane_proof::digest;
 use edgeplane_types::{
-    BackingKind, CapabilityId, CapabilityKind, EffectClass, Fact, InvocationId, InvocationState, MessageId,
-    Permission, PolicyAction, PolicyLayer,
+    BackingKind, CapabilityId, CapabilityKind, CheckpointId, EffectClass, Fact, HookDecision, HookPoint,
+    InvocationId, InvocationState, MessageId, Permission, PolicyAction, PolicyLayer,
     fact::{
-        CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, InvocationBegun,
-        InvocationEnded, InvocationProgressed, InvocationRequested, RequestRefused,
+        CapabilityCalled, CapabilityRegistered, CapabilitySettled, CapabilityWithdrawn, HookCompleted,
+        HookFailed, HookStarted, InvocationBegun, InvocationEnded, InvocationProgressed, InvocationRequested,
+        RequestRefused,
     },
 };
 
@@ -26,7 +27,10 @@ impl World {
         let (invocation_id, is_begun) = self.lives[which].calls[at];
         if !is_begun && self.chance.one_in(2) {
             self.lives[which].calls[at].1 = true;
-            self.add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id: None }));
+            self.hook_around(which, invocation_id, message);
+            // Some are kept before.
+            let checkpoint_id = (!at.is_multiple_of(2)).then(|| self.id(CheckpointId::from_parts));
+            self.add(which, Fact::InvocationBegun(InvocationBegun { invocation_id, checkpoint_id }));
             // Without a throw of its own, so that all else happens as it would without it.
             if at.is_multiple_of(2) {
                 let progressed = InvocationProgressed {
@@ -126,6 +130,48 @@ impl World {
         };
         self.lives[which].calls.push((invocation_id, false));
         self.add(which, Fact::InvocationRequested(Box::new(requested)));
+    }
+
+    /// A hook is asked before a call, and answers or does not.
+    fn hook_around(&mut self, which: usize, invocation_id: InvocationId, message: MessageId) {
+        let (hook, point, causation) = (label("lint"), HookPoint::PreToolUse, Some(message));
+        let (given_digest, given_bytes) = self.body();
+        self.add(
+            which,
+            Fact::HookStarted(HookStarted {
+                invocation_id,
+                hook: hook.clone(),
+                point,
+                causation,
+                given_digest: given_digest.clone(),
+                given_bytes,
+            }),
+        );
+        let fact = match self.chance.one_in(3) {
+            true => Fact::HookFailed(HookFailed {
+                invocation_id,
+                hook,
+                point,
+                causation,
+                reason: "it did not answer".to_owned(),
+                passed_over: true,
+                took_ms: 5,
+            }),
+            false => Fact::HookCompleted(HookCompleted {
+                invocation_id,
+                hook,
+                point,
+                causation,
+                decision: HookDecision::Continue,
+                reason: None,
+                input_digest: given_digest.clone(),
+                updated_digest: None,
+                said_digest: given_digest,
+                said_bytes: given_bytes,
+                took_ms: 5,
+            }),
+        };
+        self.add(which, fact);
     }
 
     /// Rules do not let something be called at all: the first is told at once, and the others of its second as a number.

@@ -4,7 +4,10 @@ use edgeplane_proof::digest;
 use edgeplane_types::{
     Authority, Channel, Continuity, Desired, Fact, Generation, MessageId, PolicyAction, PolicyLayer,
     StreamName, TurnId,
-    fact::{Actor, Cause, ClosingReason, MemoryPut, RequestRefused, ThreadCompacted, ToldBy, TreeEvidence},
+    fact::{
+        Actor, Cause, ClosingReason, MemoryPut, RequestRefused, ThreadCompacted, ThreadRolledBack, ToldBy,
+        TreeEvidence,
+    },
     identity::ProcessIdentity,
     life::ExitStatus,
     schedule::{MissReason, RunCause, SkipReason},
@@ -254,6 +257,14 @@ impl World {
     fn boundary(&mut self, which: usize) {
         let (epoch, threads) = (self.lives[which].epoch, self.lives[which].threads.clone());
         let Some(last) = self.lives[which].ended else { return };
+        if self.chance.one_in(3) {
+            let removed = vec![TurnId::from_bytes(*last.as_bytes())];
+            self.lives[which].ended = None;
+            let thread_id = self.chance.pick(&threads);
+            let reason = "it went the wrong way".to_owned();
+            let cut = ThreadRolledBack { thread_id, epoch, to_turn: None, removed, surviving: 0, reason };
+            return self.add(which, Fact::ThreadRolledBack(cut));
+        }
         let (summary_digest, summary_bytes) = self.body();
         let fact = Fact::ThreadCompacted(ThreadCompacted {
             thread_id: self.chance.pick(&threads),

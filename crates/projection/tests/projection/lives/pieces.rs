@@ -1,9 +1,9 @@
 //! What may happen within a turn: words, uses of tools, questions, commands, what it used, files.
 
 use edgeplane_proof::digest;
-use edgeplane_types::fact::{FileWritten, UsageReported};
+use edgeplane_types::fact::{CommandInputSettled, FileWritten, InputFate, UsageReported};
 use edgeplane_types::{
-    ActionId, Authority, Fact, ItemId, MessageId, ProcessId,
+    ActionId, Authority, Fact, InputId, ItemId, MessageId, ProcessId,
     decision::{Action, ActionKind, ActionOutcome, Choice, Verdict},
     life::ExitStatus,
 };
@@ -123,6 +123,10 @@ impl World {
         let epoch = self.lives[which].epoch;
         let (digest, bytes) = self.body();
         if let Some((process_id, message_id)) = self.lives[which].commands.pop() {
+            let input_id = self.id(InputId::from_parts);
+            let fate = self.chance.pick(&[InputFate::Written, InputFate::Closed]);
+            let settled = CommandInputSettled { process_id, epoch, input_id, fate };
+            self.add(which, Fact::CommandInputSettled(settled));
             let fact = Fact::CommandEnded {
                 process_id,
                 epoch,

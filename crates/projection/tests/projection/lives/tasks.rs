@@ -1,11 +1,11 @@
 //! What becomes of tasks: whose they are, how they move, and their attempts.
 
 use edgeplane_types::{
-    AgentId, Authority, EdgeKind, Fact, Priority, RunId, RunLimit, RunLimits, RunState, StreamName, TaskId,
-    TaskState, Visibility,
+    AgentId, Authority, EdgeKind, Fact, JobReport, Priority, RunId, RunLimit, RunLimits, RunState,
+    StreamName, TaskId, TaskState, Visibility,
     fact::{
-        Actor, JobItemReported, RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated, TaskLinked,
-        TaskMoved, TaskPlan, TaskProgressed, TaskUnlinked, TaskUpdated,
+        Actor, JobCreated, JobItemReported, RunBegun, RunEnded, RunStarted, TaskCancelRequested, TaskCreated,
+        TaskLinked, TaskMoved, TaskPlan, TaskProgressed, TaskUnlinked, TaskUpdated,
     },
 };
 
@@ -110,7 +110,20 @@ impl World {
             causation: None,
             state,
         };
-        self.add_of_task(which, actor, Fact::TaskCreated(Box::new(created)));
+        self.add_of_task(which, actor.clone(), Fact::TaskCreated(Box::new(created)));
+        if root == which && which.is_multiple_of(3) {
+            self.jobs.insert(id);
+            let created = JobCreated {
+                task_id: id,
+                items: 9,
+                agents: Vec::new(),
+                selector: std::collections::BTreeMap::new(),
+                parallelism: None,
+                report: JobReport::Turn,
+                request_digest: "00".repeat(32),
+            };
+            self.add_of_task(which, actor, Fact::JobCreated(Box::new(created)));
+        }
     }
 
     fn plan_anew(&mut self, which: usize) {
@@ -202,8 +215,11 @@ impl World {
             let life = &mut self.tasks[which];
             life.attempts += 1;
             life.run = Some(run_id);
-            let (attempt, reason, limits) = (life.attempts, "it is time".to_owned(), RunLimits::default());
-            let started = RunStarted { run_id, task_id, attempt, agent_id, reason, limits };
+            let (attempt, reason, limits) =
+                (life.attempts, "it is time".to_owned(), limits_of(life.attempts));
+            let parent = self.tasks[self.tasks[which].root].id;
+            let job_id = Some(parent).filter(|parent| *parent != task_id && self.jobs.contains(parent));
+            let started = RunStarted { run_id, task_id, attempt, agent_id, reason, limits, job_id };
             self.add_of_task(which, actor, Fact::RunStarted(started));
             self.move_to(which, TaskState::Preparing, Some(run_id));
             return self.try_out(which, (run_id, agent_id));
@@ -230,5 +246,13 @@ impl World {
         let ended = RunEnded { run_id, task_id, state, reason, output_id: None, limit };
         self.add_of_task(which, actor, Fact::RunEnded(ended.clone()));
         self.settle_trial(which, &ended);
+    }
+}
+
+/// Every other attempt is bounded.
+fn limits_of(attempt: u32) -> RunLimits {
+    match attempt.is_multiple_of(2) {
+        true => RunLimits { steps: Some(9), ..RunLimits::default() },
+        false => RunLimits::default(),
     }
 }
