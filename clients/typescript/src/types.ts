@@ -3560,7 +3560,7 @@ export interface JobCreateParams {
   agents?: Array<string>;
   /** Labels that an agent has to have to be given items. */
   labels?: Record<string, SafeLabel>;
-  /** What an agent has to have as its label `capability`. */
+  /** What an agent has to have as its label `capability`, or to offer under this name with an operator's word for it. */
   capability?: SafeLabel | null;
   /** How many items are worked on at a time, at most; without it as many as there are agents. */
   parallelism?: number | null;

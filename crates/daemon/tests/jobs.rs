@@ -236,6 +236,31 @@ fn agents_are_found_by_their_labels_whenever_they_come() {
     node.verify();
 }
 
+/// Proves JOB-007.
+#[test]
+fn an_agent_is_given_what_an_operator_says_that_it_is_able_to_do() {
+    let node = Node::start();
+    for name in AGENTS {
+        labelled(&node, name, "team: x");
+    }
+    let more = json!({ "labels": { "team": "x" }, "capability": "read" });
+    let id = job(&node, &["work 1", "work 2"], &more);
+    // What it says of itself alone gives it nothing.
+    let offer = json!({ "name": "read" });
+    speak_as(&node, "alpha").try_raw("capability/register", offer.clone()).unwrap();
+    assert_eq!(detail(&node, id).job.counts.pending, 2);
+    node.connect().try_raw("capability/register", json!({ "agent": "beta", "name": "read" })).unwrap();
+    wait_for(&node, id, JobState::Completed);
+    assert!(detail(&node, id).items.iter().all(|item| item.agent.as_deref() == Some("beta")));
+    // It ends with the offer.
+    node.connect().try_raw("capability/withdraw", json!({ "capability": "agent:beta/read" })).unwrap();
+    let late = job(&node, &["work 3"], &more);
+    let marked = json!({ "agents": ["beta"] });
+    wait_for(&node, job(&node, &["work 4"], &marked), JobState::Completed);
+    assert_eq!(detail(&node, late).job.counts.pending, 1);
+    node.verify();
+}
+
 /// Proves JOB-008.
 #[test]
 fn job_is_made_whole_and_once() {
@@ -291,6 +316,25 @@ fn agents_make_jobs_for_others_and_decide_about_their_own() {
     assert_eq!(name(beta.try_raw("runtime/job_item.retry", item)), "permission_denied");
     allow(&node, "go");
     wait_for(&node, own, JobState::Completed);
+    // Each of them is told in the words of Agent Runtime what concerns it.
+    let told = |agent: &str, id: TaskId| {
+        let session = node.get(agent).status.identities.session.session_id;
+        let target = json!({ "kind": "session", "id": session });
+        let read = json!({ "projection": "agentruntime.events", "target": target, "types": ["job.*"], "limit": 1_000 });
+        let said = call(&node, "stream/replay", read)["items"].as_array().unwrap().clone();
+        let events = said.iter().map(|item| &item["event"]["payload"]);
+        let of_job = events.filter(|event| event["jobId"] == id.to_string());
+        of_job.map(|event| event["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let whole = ["job.created", "job.started", "job.item.started", "job.item.completed", "job.progress"];
+    eventually("its end is told", || told("alpha", own).len() == 6);
+    let mut found = told("alpha", own);
+    assert_eq!(found.pop().as_deref(), Some("job.completed"));
+    found.sort();
+    let mut whole = whole.map(str::to_owned);
+    whole.sort();
+    assert_eq!(found, whole);
+    assert_eq!(told("beta", own), ["job.item.started", "job.item.completed"]);
     node.verify();
 }
 

@@ -1920,7 +1920,7 @@ class RuntimeJob(Group):
         :param objective: What is to be done with each item, which stands where `{item}` stands, or below it. Without it an item says it itself.
         :param agents: The agents that may be given items, by name or id; at most 1,000.
         :param labels: Labels that an agent has to have to be given items.
-        :param capability: What an agent has to have as its label `capability`.
+        :param capability: What an agent has to have as its label `capability`, or to offer under this name with an operator's word for it.
         :param parallelism: How many items are worked on at a time, at most; without it as many as there are agents.
         :param attempts: How many runs of an item there are at most before it fails, 1 to 100.
         :param report: What counts as the report of an item: the end of the turn, or what its agent reports in it.

@@ -3664,7 +3664,7 @@ class JobCreateParams(TypedDict):
     agents: NotRequired[List[str]]
     # Labels that an agent has to have to be given items.
     labels: NotRequired[Dict[str, SafeLabel]]
-    # What an agent has to have as its label `capability`.
+    # What an agent has to have as its label `capability`, or to offer under this name with an operator's word for it.
     capability: NotRequired[Optional[SafeLabel]]
     # How many items are worked on at a time, at most; without it as many as there are agents.
     parallelism: NotRequired[Optional[int]]

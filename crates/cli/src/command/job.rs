@@ -88,7 +88,8 @@ struct CreateArgs {
     /// A label that agents have that may be given items; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_label)]
     label: Vec<(String, SafeLabel)>,
-    /// What agents are able to do that may be given items: their label `capability`
+    /// What agents are able to do that may be given items: their label `capability`,
+    /// or what they offer under this name and an operator vouches for
     #[arg(long, value_name = "WORD")]
     capability: Option<SafeLabel>,
     /// How many items are worked on at a time; else as many as there are agents

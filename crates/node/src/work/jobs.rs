@@ -11,7 +11,7 @@ use edgeplane_types::{
     AgentId, ErrorName, Fact, JobReport, OutputId, Phase, RunId, StreamName, TaskId, TaskState,
     fact::{JobCreated, JobItemReported, TaskCreated, TaskMoved, TaskUpdated},
 };
-use edgeplane_wire::rpc::RpcError;
+use edgeplane_wire::{api::job::CAPABILITY_LABEL, rpc::RpcError};
 
 use super::{
     admit,
@@ -125,7 +125,7 @@ pub(super) async fn deal(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcE
     let id = row.id;
     let Some(job) = shared.record.look_up(|reader| reader.job(&id))? else { return Ok(()) };
     shared.work.note_job(id, true);
-    let agents = candidates(shared, row, &job.created);
+    let agents = candidates(shared, row, &job.created)?;
     let busy = shared.record.look_up(|reader| reader.busy_agents(&id))?;
     let running = busy.iter().filter(|busy| busy.is_of_job).count();
     let busy: BTreeSet<AgentId> = busy.iter().map(|busy| busy.agent).collect();
@@ -145,21 +145,38 @@ pub(super) async fn deal(shared: &Arc<Shared>, row: &TaskRow) -> Result<(), RpcE
     give(shared, &given, &Origin::node(RULE)).await
 }
 
-/// Who may be given items: those that are named, or those that have the labels and do not want it done themselves. Of a
-/// set these are its replicas.
-fn candidates(shared: &Shared, row: &TaskRow, job: &JobCreated) -> Vec<AgentHandle> {
+/// Whether an agent is labelled as a job wants it. What it is able to do is also what it offers, if an operator vouches
+/// for that: who is given work is not for an agent itself to say.
+fn is_able(shared: &Shared, agent: &AgentHandle, job: &JobCreated) -> Result<bool, RpcError> {
+    let labels = &agent.profile().labels;
+    let mut lacking = job.selector.iter().filter(|(key, value)| labels.get(*key) != Some(*value));
+    match (lacking.next(), lacking.next()) {
+        (None, _) => Ok(true),
+        (Some((key, able)), None) if key == CAPABILITY_LABEL => {
+            let offer = shared.record.look_up(|reader| reader.offer(&agent.id, able))?;
+            Ok(offer.is_some_and(|offer| offer.registered.vouched && !offer.is_gone))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Who may be given items: those that are named, or those that are able to and do not want it done themselves. Of a set
+/// these are its replicas.
+fn candidates(shared: &Shared, row: &TaskRow, job: &JobCreated) -> Result<Vec<AgentHandle>, RpcError> {
     let named: Vec<AgentHandle> = match job.agents.as_slice() {
         [] => {
-            let has = |agent: &AgentHandle| {
-                let labels = &agent.profile().labels;
-                job.selector.iter().all(|(key, value)| labels.get(key) == Some(value))
-            };
             let others = |agent: &AgentHandle| {
                 agent.set.is_none()
                     && row.creator != Some(agent.id)
                     && !crate::subagents::has_task(shared, agent)
             };
-            shared.agents().into_iter().filter(|agent| others(agent) && has(agent)).collect()
+            let mut able = Vec::new();
+            for agent in shared.agents().into_iter().filter(others) {
+                if is_able(shared, &agent, job)? {
+                    able.push(agent);
+                }
+            }
+            able
         }
         ids => ids.iter().filter_map(|id| shared.agent_by_id(*id)).collect(),
     };
@@ -167,7 +184,7 @@ fn candidates(shared: &Shared, row: &TaskRow, job: &JobCreated) -> Vec<AgentHand
         Some(_) => shared.replicas_of(agent.id),
         None => vec![agent],
     };
-    named.into_iter().flat_map(each).collect()
+    Ok(named.into_iter().flat_map(each).collect())
 }
 
 /// Those of some agents whose programs run, or begin to with the next message.
@@ -342,7 +359,8 @@ pub(super) fn wakes(fact: &Fact) -> Wakes {
         | Fact::RunEnded(_)
         | Fact::AgentStopped {}
         | Fact::AgentFailed { .. }
-        | Fact::AgentRetired { .. } => Wakes::Jobs,
+        | Fact::AgentRetired { .. }
+        | Fact::CapabilityRegistered(_) => Wakes::Jobs,
         Fact::AgentDeclared { .. } | Fact::AgentUpdated { .. } => Wakes::JobsSoon,
         _ => Wakes::Nobody,
     }

@@ -79,7 +79,7 @@ pub struct JobCreateParams {
     /// Labels that an agent has to have to be given items.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-    /// What an agent has to have as its label `capability`.
+    /// What an agent has to have as its label `capability`, or to offer under this name with an operator's word for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<SafeLabel>,
     /// How many items are worked on at a time, at most; without it as many as there are agents.
