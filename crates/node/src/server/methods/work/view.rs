@@ -223,10 +223,17 @@ pub(in crate::server) async fn graph(
     let place_of: std::collections::HashMap<TaskId, u32> =
         found.tasks.iter().map(|row| row.id).zip(0u32..).collect();
     let place = |id: TaskId| place_of.get(&id).copied();
+    // The edges of a task stand together.
+    let mut begins: Option<(TaskId, Option<u32>)> = None;
     let edges = found.edges.into_iter().filter_map(|edge| {
+        let from = match begins {
+            Some((task, from)) if task == edge.task => from,
+            _ => place(edge.task),
+        };
+        begins = Some((edge.task, from));
         let to = edge.to.and_then(place);
         let away = edge.to.filter(|_| to.is_none()).map(|id| id.to_string()).or(edge.uri);
-        Some(TaskArc { from: place(edge.task)?, kind: edge.kind, to, away })
+        Some(TaskArc { from: from?, kind: edge.kind, to, away })
     });
     let edges = edges.collect();
     let node = |row: TaskRow| TaskNode {
