@@ -356,6 +356,61 @@ fn a_question_that_a_daemon_did_not_ask_is_not_left_waiting() {
     assert_eq!((&ended(&node, &view)["status"], lines(&path)), (&json!("succeeded"), 1));
 }
 
+/// Proves CALL-029.
+#[test]
+fn a_call_under_a_key_is_found_again_after_a_death() {
+    let mut node = Node::start();
+    tools(&node, "");
+    run(&node, "writer", "");
+    // Before the intent, before the act, after it: nothing is made a second time.
+    node.apply(&connector(&node, "free", "  policy: {default: allow}"));
+    for (point, count) in [("call.began", 0), ("invocation.begun", 0), ("invocation.acted", 1)] {
+        let path = node.scratch().join(point);
+        let call = json!({
+            "capability": "free/append", "input": { "path": path, "text": "x" },
+            "ctx": { "idempotency_key": point },
+        });
+        arm(&node, point);
+        assert!(as_agent(&node, "writer").try_raw("capability/invoke", call.clone()).is_err(), "{point}");
+        eventually("the daemon has died", || node.has_ended());
+        node.up();
+        for _ in 0..2 {
+            let again = as_agent(&node, "writer").try_raw("capability/invoke", call.clone());
+            if point == "call.began" {
+                assert_eq!(again.unwrap_err().name(), ErrorName::OutcomeUnknown);
+                continue;
+            }
+            let again = again.unwrap();
+            let last = node.facts("writer", "invocation.begun").pop().unwrap();
+            assert_eq!(again["invocation_id"], last["invocation_id"], "{point}");
+            assert_eq!(
+                (&again["status"], &again["meta"]["replayed"]),
+                (&json!("outcome_unknown"), &json!(true))
+            );
+        }
+        assert_eq!(lines(&path), count, "{point}");
+    }
+    // One about which a person was to be asked waits, and is made once when leave is given.
+    let path = node.scratch().join("asked");
+    let call = json!({
+        "capability": "tools/append", "input": { "path": path, "text": "x" },
+        "ctx": { "idempotency_key": "asked" },
+    });
+    arm(&node, "call.effect");
+    assert!(as_agent(&node, "writer").try_raw("capability/invoke", call.clone()).is_err());
+    eventually("the daemon has died", || node.has_ended());
+    node.up();
+    let waiting = as_agent(&node, "writer").try_raw("capability/invoke", call.clone()).unwrap();
+    assert_eq!((&waiting["status"], lines(&path)), (&json!("waiting"), 0));
+    decide(&node, &waiting, &approve()).unwrap();
+    assert_eq!(ended(&node, &waiting)["status"], "succeeded");
+    let over = as_agent(&node, "writer").try_raw("capability/invoke", call).unwrap();
+    assert_eq!(over["invocation_id"], waiting["invocation_id"]);
+    assert_eq!((&over["status"], lines(&path)), (&json!("succeeded"), 1));
+    assert_eq!(node.count("writer", "invocation.requested"), 3);
+    node.verify();
+}
+
 /// Proves CAP-007.
 #[test]
 fn a_call_can_be_taken_back() {

@@ -23,13 +23,13 @@ use std::{
 };
 
 use edgeplane_store::CommittedEvent;
-use edgeplane_types::{Fact, InvocationId, ResourceKind, StreamName};
+use edgeplane_types::{Fact, InvocationId, ResourceKind, ResourceUri, StreamName, fact::InvocationRequested};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{record::chain, shared::Shared};
 
-pub(crate) use door::{ASKS, Wanted, action_of, cancel, invoke};
+pub(crate) use door::{ASKS, Wanted, action_in, action_of, cancel, invoke};
 pub(crate) use input::{input_of, output_of};
 pub(crate) use offered::{Found, Listed, Of, find, listed, view};
 pub(crate) use permission::{By, evaluate, locked_out};
@@ -57,17 +57,27 @@ pub(crate) struct Capabilities {
 /// A call that is being made.
 #[derive(Debug, Clone)]
 struct Running {
+    /// Whether an agent answers it.
+    is_served: bool,
     stop: CancellationToken,
     /// Cancelled when it is over.
     over: CancellationToken,
 }
 
 impl Capabilities {
-    fn enter(&self, id: InvocationId) -> CancellationToken {
+    fn enter(&self, asked: &InvocationRequested) -> CancellationToken {
         let stop = CancellationToken::new();
+        let is_served = asked.offered_by.is_some();
+        let call = Running { is_served, stop: stop.clone(), over: CancellationToken::new() };
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.insert(id, Running { stop: stop.clone(), over: CancellationToken::new() });
+        running.insert(asked.invocation_id, call);
         stop
+    }
+
+    /// Whether a call is known to be answered by no agent; of one that is not worked on the record knows.
+    fn is_unserved(&self, id: InvocationId) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(&id).is_some_and(|call| !call.is_served)
     }
 
     fn leave(&self, id: InvocationId) {
@@ -119,7 +129,7 @@ impl Capabilities {
 
 /// Brings about what follows from decisions and from changes of connectors, until the node ends.
 pub(crate) async fn keep(shared: Arc<Shared>) {
-    let mut following = shared.record.follow();
+    let mut following = shared.record.follow_only(concerns);
     live::end_left_behind(&shared).await;
     take_up(&shared).await;
     loop {
@@ -137,6 +147,17 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
     shared.capabilities.live.stop_all().await;
 }
 
+/// Whether calls of capabilities have to do with a fact.
+fn concerns(fact: &Fact) -> bool {
+    let is_connector = |uri: &ResourceUri| uri.kind() == ResourceKind::Connector;
+    match fact {
+        Fact::ActionResolved { .. } | Fact::TaskMoved(_) => true,
+        Fact::ResourcePut(put) => is_connector(&put.uri),
+        Fact::ResourceDeleted(end) => is_connector(&end.uri),
+        fact => registered::concerns(fact),
+    }
+}
+
 async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
     match &event.event.fact {
         Fact::ActionResolved { action_id, .. } => {
@@ -144,14 +165,10 @@ async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
                 tracing::warn!(%action_id, error = chain(&error), "a decided call cannot be taken up");
             }
         }
-        Fact::ResourcePut(put) if put.uri.kind() == ResourceKind::Connector => {
-            live::changed(shared, &put.uri);
-        }
-        Fact::ResourceDeleted(end) if end.uri.kind() == ResourceKind::Connector => {
-            live::changed(shared, &end.uri);
-        }
+        Fact::ResourcePut(put) => live::changed(shared, &put.uri),
+        Fact::ResourceDeleted(end) => live::changed(shared, &end.uri),
         Fact::TaskMoved(_) => workflow::heard(shared, event.event.stream).await,
-        fact => registered::heard(shared, event, fact).await,
+        _ => registered::heard(shared, event).await,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Owns ids and times of events. What an event means is the store's and the engines' business.
 
 use std::sync::{
-    Arc,
+    Arc, PoisonError, RwLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -22,6 +22,9 @@ use crate::{storage::Shortage, trace};
 
 /// Committed events that a follower may be behind before it must read them from the record instead.
 const FOLLOWER_EVENTS_MAX: usize = 4096;
+
+/// The same for those who follow some events only, which are few.
+const CHOSEN_EVENTS_MAX: usize = 512;
 
 /// A change in the making: facts that become durable together or not at all.
 #[derive(Debug, Default, Clone)]
@@ -77,6 +80,13 @@ impl Draft {
     }
 }
 
+/// Somebody who follows some events only.
+#[derive(Debug)]
+struct Choosy {
+    wants: fn(&Fact) -> bool,
+    sender: broadcast::Sender<CommittedEvent>,
+}
+
 /// The record.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
@@ -86,6 +96,7 @@ pub(crate) struct Record {
     near: Reader,
     mint: Mint,
     followers: broadcast::Sender<CommittedEvent>,
+    choosy: Arc<RwLock<Vec<Choosy>>>,
     changes: Arc<AtomicU64>,
     head: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
@@ -102,6 +113,8 @@ impl Record {
         // Where it cannot be read now, the next event tells.
         let head = Arc::new(AtomicU64::new(reader.head_pos().unwrap_or(0)));
         let moved = Arc::clone(&head);
+        let choosy = Arc::<RwLock<Vec<Choosy>>>::default();
+        let choosing = Arc::clone(&choosy);
         store.observe(Arc::new(move |events: &[CommittedEvent]| {
             let deciding = events.iter().filter(|committed| !committed.event.fact.is_piece()).count();
             if let Some(last) = events.last() {
@@ -114,6 +127,11 @@ impl Record {
                     drop(sender.send(event.clone()));
                 }
             }
+            for follower in choosing.read().unwrap_or_else(PoisonError::into_inner).iter() {
+                for event in events.iter().filter(|committed| (follower.wants)(&committed.event.fact)) {
+                    drop(follower.sender.send(event.clone()));
+                }
+            }
         }));
         let reader = store.reader();
         let near = reader.for_look_ups();
@@ -123,6 +141,7 @@ impl Record {
             near,
             mint,
             followers,
+            choosy,
             changes,
             head,
             shortage: Arc::default(),
@@ -165,6 +184,14 @@ impl Record {
     /// Every event from now on, in order.
     pub(crate) fn follow(&self) -> broadcast::Receiver<CommittedEvent> {
         self.followers.subscribe()
+    }
+
+    /// The events from now on that `wants` names, in order: for those who listen as long as the node lives, and whom every
+    /// event would wake.
+    pub(crate) fn follow_only(&self, wants: fn(&Fact) -> bool) -> broadcast::Receiver<CommittedEvent> {
+        let (sender, receiver) = broadcast::channel(CHOSEN_EVENTS_MAX);
+        self.choosy.write().unwrap_or_else(PoisonError::into_inner).push(Choosy { wants, sender });
+        receiver
     }
 
     /// Adds a fact to a draft and gives its event's id.

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use edgeplane_types::{ErrorName, TraceContext};
+use edgeplane_types::{ErrorName, EventId, TraceContext};
 use edgeplane_wire::{
     catalogue::{
         Request,
@@ -126,6 +126,8 @@ pub(crate) struct Session {
     pub(crate) answered: CancellationToken,
     /// Whether the answer is what an earlier request with the same key heard.
     pub(crate) replayed: Arc<AtomicBool>,
+    /// The event by which a call under a key began: what is made is named by it, so that a repetition finds it.
+    pub(crate) began: Option<EventId>,
 }
 
 /// Calls a method for an automation that fired, with its context in `params.ctx`. Nobody hears what comes in parts.
@@ -200,6 +202,7 @@ impl Session {
             effect,
             answered: CancellationToken::new(),
             replayed: Arc::default(),
+            began: None,
         }
     }
 }

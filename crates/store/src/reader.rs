@@ -38,7 +38,7 @@ use std::{
 
 use edgeplane_proof::Digest;
 use edgeplane_types::{Event, Fact};
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, types::Type};
+use rusqlite::{Connection, Row, types::Type};
 
 use crate::{
     CommittedEvent, Model, StoredBody, bodies,
@@ -257,9 +257,10 @@ impl Reader {
                 // It is one moment already.
                 return read(conn);
             }
-            let tx = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
-            let result = read(&tx)?;
-            tx.finish()?;
+            // A connection on which a read failed is not used again, so nothing needs to be rolled back.
+            conn.prepare_cached("BEGIN")?.execute([])?;
+            let result = read(conn)?;
+            conn.prepare_cached("COMMIT")?.execute([])?;
             Ok(result)
         })
     }

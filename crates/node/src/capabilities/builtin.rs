@@ -126,9 +126,9 @@ pub(super) fn find(
     shared: &Shared,
     (text, wanted): (&str, Option<CapabilityId>),
 ) -> Result<Option<Found>, Unfound> {
-    let by_id = |found: &&Found| wanted == Some(found.id());
     let Some(name) = text.strip_prefix(BackingKind::Builtin.prefix()) else {
-        return Ok(all(shared).iter().find(by_id).cloned());
+        let by_id = |wanted| all(shared).iter().find(|found| found.id() == wanted).cloned();
+        return Ok(wanted.and_then(by_id));
     };
     let is_it = |found: &&Found| matches!(&found.backing, Backing::Builtin(method, _) if method.name == name);
     all(shared).iter().find(is_it).cloned().map(Some).ok_or_else(|| no_capability(text).into())

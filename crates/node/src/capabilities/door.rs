@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use edgeplane_connector::{Call, CallFailure, Effect, Failure, OfferKind};
 use edgeplane_proof::{canonical, digest};
-use edgeplane_store::{ActionRow, AppendError, InvocationRow, StoredBody};
+use edgeplane_store::{ActionRow, AppendError, InvocationRow, ReadError, Reader, StoredBody};
 use edgeplane_types::{
     ActionId, AgentId, BackingKind, CapabilityKind, CheckpointId, ErrorName, Fact, Ingress, InvocationCause,
     InvocationId, InvocationState, Permission, StreamName,
@@ -19,7 +19,9 @@ use super::{
     By, Found, builtin,
     hooks::{self, Place},
     input::{Input, body_of, checked, unwritable},
-    kept, listening, live, permission, registered, workflow,
+    kept, listening,
+    live::{self, Declared},
+    permission, registered, workflow,
 };
 use crate::{
     admission::{self, Saying},
@@ -39,6 +41,8 @@ const RULE: &str = "capability-call";
 /// A call that somebody wants.
 #[derive(Debug)]
 pub(crate) struct Wanted {
+    /// What it is to be called, where that is settled beforehand.
+    pub(crate) id: Option<InvocationId>,
     /// The digest of what they looked at.
     pub(crate) digest: Option<String>,
     pub(crate) input: Value,
@@ -67,7 +71,7 @@ pub(crate) async fn invoke(
     let prepared = builtin::prepared(shared, by, found, &wanted.input)?;
     let causation = cause(shared, by.caller)?;
     let holds = permission::pass(shared, by, found, causation)?;
-    let id: InvocationId = shared.record.mint().id();
+    let id = wanted.id.unwrap_or_else(|| shared.record.mint().id());
     let origin = Origin::actor(by.caller.actor());
     let stream = stream_of(shared, by.agent.map(|agent| agent.id));
     let place = Place { shared, id, stream, origin: &origin, causation };
@@ -119,7 +123,8 @@ pub(crate) async fn invoke(
             (stream, &origin),
         )?;
     }
-    commence(shared, by, (requested, input, prepared), (draft, is_asked), (stream, origin)).await?;
+    let declared = found.connector().cloned();
+    commence(shared, by, (requested, input, prepared), (draft, is_asked, declared), (stream, origin)).await?;
     Ok(id)
 }
 
@@ -128,12 +133,12 @@ async fn commence(
     shared: &Arc<Shared>,
     by: &By<'_>,
     (requested, input, prepared): (InvocationRequested, Input, Option<Prepared>),
-    (draft, is_asked): (Draft, bool),
+    (draft, is_asked, declared): (Draft, bool, Option<Declared>),
     (stream, origin): (StreamName, Origin),
 ) -> Result<(), RpcError> {
     let id = requested.invocation_id;
     // Before it is in the record: whoever finds it there and not here takes it for left behind.
-    let stop = shared.capabilities.enter(id);
+    let stop = shared.capabilities.enter(&requested);
     if let Err(error) = shared.record.commit(draft).await {
         shared.capabilities.leave(id);
         return Err(refused(&error));
@@ -143,7 +148,7 @@ async fn commence(
         (None, Some(prepared)) => {
             builtin::make(shared, (id, prepared), (stream, origin), (requested.timeout_ms, stop));
         }
-        (None, None) => act(shared, (requested, input.exact), (stream, origin), stop),
+        (None, None) => act(shared, (requested, input.exact, declared), (stream, origin), stop),
     }
     Ok(())
 }
@@ -272,12 +277,12 @@ fn offer_kind(kind: CapabilityKind) -> OfferKind {
 /// Makes a call whose intent is durable, and tells the record what came of it, whoever waits.
 fn act(
     shared: &Arc<Shared>,
-    (asked, input): (InvocationRequested, Vec<u8>),
+    (asked, input, declared): (InvocationRequested, Vec<u8>, Option<Declared>),
     (stream, origin): (StreamName, Origin),
     stop: CancellationToken,
 ) {
     match asked.backing {
-        BackingKind::Connector => at_server(shared, (asked, input), (stream, origin), stop),
+        BackingKind::Connector => at_server(shared, (asked, input, declared), (stream, origin), stop),
         BackingKind::Agent => {
             if asked.input_digest != asked.shown_digest {
                 shared.capabilities.keep_input(asked.invocation_id, input);
@@ -300,10 +305,10 @@ fn act(
     }
 }
 
-/// Makes a call of what a connector's server offers.
+/// Makes a call of what a connector's server offers. One that was found a moment ago is not looked for again.
 fn at_server(
     shared: &Arc<Shared>,
-    (asked, input): (InvocationRequested, Vec<u8>),
+    (asked, input, declared): (InvocationRequested, Vec<u8>, Option<Declared>),
     (stream, origin): (StreamName, Origin),
     stop: CancellationToken,
 ) {
@@ -312,7 +317,7 @@ fn at_server(
         let shared = of_task;
         shared.failpoint("invocation.begun");
         let id = asked.invocation_id;
-        let called = match live::declared(&shared, asked.owner.as_str()) {
+        let called = match declared.map_or_else(|| live::declared(&shared, asked.owner.as_str()), Ok) {
             Ok(declared) => {
                 let call = Call {
                     kind: offer_kind(asked.kind),
@@ -419,9 +424,13 @@ pub(super) async fn end_as(
 
 /// The action by which a person is asked about a call.
 pub(crate) fn action_of(shared: &Shared, row: &InvocationRow) -> Result<Option<ActionRow>, RpcError> {
+    shared.record.look_up(|reader| action_in(reader, row))
+}
+
+/// The same by a reader.
+pub(crate) fn action_in(reader: &Reader, row: &InvocationRow) -> Result<Option<ActionRow>, ReadError> {
     let Some(agent) = row.agent.filter(|_| row.asked.permission == Permission::Ask) else { return Ok(None) };
-    let key = key_of(row.asked.invocation_id);
-    shared.record.look_up(|reader| reader.action_by_key(&agent, &key))
+    reader.action_by_key(&agent, &key_of(row.asked.invocation_id))
 }
 
 /// Does what was decided about a call, if that is what was decided about.
@@ -478,7 +487,7 @@ async fn perform(shared: &Arc<Shared>, row: InvocationRow) -> Result<(), RpcErro
         end(shared, stream, id, ending(id, InvocationState::Failed, why.to_owned())).await;
         return Ok(());
     };
-    let stop = shared.capabilities.enter(id);
+    let stop = shared.capabilities.enter(&row.asked);
     let own = Arc::clone(shared);
     // Whoever takes up what was decided does not wait for what is kept before.
     shared.tasks.spawn(async move { begin(&own, (row, input), stream, stop).await });
@@ -508,7 +517,7 @@ async fn begin(
         return end(shared, stream, id, ending(id, InvocationState::Failed, why)).await;
     }
     let Err(error) = shared.record.commit(draft).await else {
-        return act(shared, (row.asked, input), (stream, origin), stop);
+        return act(shared, (row.asked, input, None), (stream, origin), stop);
     };
     shared.capabilities.leave(id);
     // What does not fit was begun already, or is not offered any more; the latter nobody can make.

@@ -1,6 +1,6 @@
 //! What calls are given and what came of them: held to bounds, and as the record shows them.
 
-use edgeplane_store::{InvocationRow, StoredBody};
+use edgeplane_store::{InvocationRow, ReadError, Reader, StoredBody};
 use edgeplane_types::ErrorName;
 use edgeplane_wire::{api::capability::INPUT_BYTES_MAX, rpc::RpcError};
 use serde_json::{Map, Value};
@@ -37,23 +37,27 @@ pub(super) fn checked(input: &Value, schema: &Map<String, Value>) -> Result<Inpu
 }
 
 pub(super) fn body_of(shared: &Shared, digest: &str) -> Result<Option<Vec<u8>>, RpcError> {
+    shared.record.look_up(|reader| body_in(reader, digest))
+}
+
+fn body_in(reader: &Reader, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
     let Ok(digest) = digest.parse() else { return Ok(None) };
-    Ok(match shared.record.look_up(|reader| reader.body(&digest))? {
+    Ok(match reader.body(&digest)? {
         Some(StoredBody::Bytes(bytes)) => Some(bytes),
         Some(StoredBody::Erased { .. }) | None => None,
     })
 }
 
 /// What a call was given, as the record shows it.
-pub(crate) fn input_of(shared: &Shared, row: &InvocationRow) -> Result<Option<Value>, RpcError> {
-    let bytes = body_of(shared, &row.asked.shown_digest)?;
+pub(crate) fn input_of(reader: &Reader, row: &InvocationRow) -> Result<Option<Value>, ReadError> {
+    let bytes = body_in(reader, &row.asked.shown_digest)?;
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 /// What a call's server answered.
-pub(crate) fn output_of(shared: &Shared, row: &InvocationRow) -> Result<Option<Value>, RpcError> {
-    let digest = row.ended.as_ref().and_then(|(ended, _)| ended.output_digest.clone());
+pub(crate) fn output_of(reader: &Reader, row: &InvocationRow) -> Result<Option<Value>, ReadError> {
+    let digest = row.ended.as_ref().and_then(|(ended, _)| ended.output_digest.as_ref());
     let Some(digest) = digest else { return Ok(None) };
-    let bytes = body_of(shared, &digest)?;
+    let bytes = body_in(reader, digest)?;
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }

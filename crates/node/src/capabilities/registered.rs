@@ -364,6 +364,9 @@ pub(super) fn settle(
     (id, state): (InvocationId, InvocationState),
     origin: &Origin,
 ) {
+    if shared.capabilities.is_unserved(id) {
+        return;
+    }
     // Where it cannot be read, the end itself cannot be recorded either.
     let Ok(Some(by)) = shared.record.look_up(|reader| reader.invocation_server(&id)) else { return };
     let settled = Fact::CapabilitySettled(CapabilitySettled { invocation_id: id, state });
@@ -404,7 +407,7 @@ pub(super) async fn take_up(shared: &Arc<Shared>, row: &InvocationRow) -> Result
     let since = row.begun_at.unwrap_or(row.asked_at);
     let passed = shared.record.now().millis_since(since);
     let time = Duration::from_millis(row.asked.timeout_ms.saturating_sub(passed));
-    let stop = shared.capabilities.enter(id);
+    let stop = shared.capabilities.enter(&row.asked);
     wait(shared, (stream, id), (time, stop));
     Ok(())
 }
@@ -422,13 +425,14 @@ async fn end_unanswered(shared: &Arc<Shared>, row: &InvocationRow) {
     end(shared, stream, id, ending(id, InvocationState::OutcomeUnknown, why)).await;
 }
 
+/// Whether agents that answer calls end with a fact.
+pub(super) fn concerns(fact: &Fact) -> bool {
+    matches!(fact, Fact::AgentExited { .. } | Fact::AgentRetired { .. })
+}
+
 /// Ends the calls that nobody can answer any more.
-pub(super) async fn heard(shared: &Arc<Shared>, event: &CommittedEvent, fact: &Fact) {
-    let ends = matches!(fact, Fact::AgentExited { .. } | Fact::AgentRetired { .. });
+pub(super) async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
     let StreamName::Agent(agent) = event.event.stream else { return };
-    if !ends {
-        return;
-    }
     match shared.record.look_up(|reader| reader.served_invocations(&agent, PAGE)) {
         Ok(rows) => {
             let is_left = |row: &&InvocationRow| row.begun_at.is_some() && !is_answered_yet(shared, row);

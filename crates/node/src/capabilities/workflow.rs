@@ -326,7 +326,7 @@ async fn cancel(shared: &Arc<Shared>, task_id: TaskId, why: &str) {
 pub(super) async fn take_up(shared: &Arc<Shared>, row: &InvocationRow) -> Result<(), RpcError> {
     let passed = shared.record.now().millis_since(row.begun_at.unwrap_or(row.asked_at));
     let left = Duration::from_millis(row.asked.timeout_ms.saturating_sub(passed));
-    let stop = shared.capabilities.enter(row.asked.invocation_id);
+    let stop = shared.capabilities.enter(&row.asked);
     make(shared, &row.asked, stop, left);
     look(shared, row).await
 }

@@ -27,7 +27,7 @@ fn told(shared: &Shared, action: &Action) {
 
 /// Tells what waits, until the node ends.
 pub(crate) async fn keep(shared: Arc<Shared>) {
-    let mut following = shared.record.follow();
+    let mut following = shared.record.follow_only(|fact| matches!(fact, Fact::ActionOpened { .. }));
     waiting(&shared).await;
     loop {
         // Each arm is cancel-safe: an event that is received is told.

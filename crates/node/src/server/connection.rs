@@ -151,6 +151,7 @@ where
         effect: Arc::default(),
         answered: CancellationToken::new(),
         replayed: Arc::default(),
+        began: None,
     };
     shared.tasks.spawn(write_lines(Arc::clone(shared), writer, lines));
     shared.tasks.spawn(async move {

@@ -2,7 +2,7 @@
 
 use rusqlite::OptionalExtension as _;
 
-use super::{ReadError, Reader};
+use super::{ReadError, Reader, event_at};
 use crate::{
     CallRow,
     sqlite::{maybe_json, moment},
@@ -16,7 +16,7 @@ impl Reader {
     pub fn call(&self, key_digest: &str) -> Result<Option<CallRow>, ReadError> {
         self.with(|conn| {
             conn.prepare_cached(
-                "SELECT method, params_digest, began_at, outcome FROM call WHERE key_digest = ?1",
+                "SELECT method, params_digest, began_at, outcome, began_pos FROM call WHERE key_digest = ?1",
             )?
             .query_row([key_digest], |row| {
                 Ok(CallRow {
@@ -24,6 +24,7 @@ impl Reader {
                     params_digest: row.get(1)?,
                     began_at: moment(row, 2)?,
                     end: maybe_json(row, 3)?,
+                    began: event_at(conn, row.get(4)?)?.id,
                 })
             })
             .optional()

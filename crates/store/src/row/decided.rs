@@ -1,7 +1,8 @@
 //! What people and rules decide: pending actions, tokens, keys, policy.
 
 use edgeplane_types::{
-    AgentId, Channel, MessageId, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp, TokenId, TokenKind,
+    AgentId, Channel, EventId, MessageId, PolicyAction, PolicyLayer, SafeLabel, Scope, Timestamp, TokenId,
+    TokenKind,
     decision::{Action, ActionOutcome, Verdict},
     fact::CallEnd,
 };
@@ -85,6 +86,8 @@ pub struct CallRow {
     pub params_digest: String,
     /// When it was begun.
     pub began_at: Timestamp,
+    /// The event that says so.
+    pub began: EventId,
     /// How it ended; absent while it is worked on, and for ever if the daemon died over it.
     pub end: Option<CallEnd>,
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use edgeplane_proof::Digest;
-use edgeplane_types::{ErrorName, Fact, StreamName, error::Effect, fact::CallEnd};
+use edgeplane_types::{ErrorName, EventId, Fact, StreamName, error::Effect, fact::CallEnd};
 use edgeplane_wire::{
     catalogue::{self, Request},
     rpc::RpcError,
@@ -101,7 +101,7 @@ async fn work(
     stop: Option<Stop>,
     done: watch::Sender<Option<Outcome>>,
 ) {
-    let (outcome, is_in_record) = match kept::look_up(&session, &key) {
+    let (outcome, is_in_record) = match kept::look_up(&session, &key).await {
         Ok(Some(answer)) => (Outcome { answer, replayed: true }, true),
         Ok(None) => {
             let (answer, is_in_record) = act(&session, request, &key, stop).await;
@@ -128,33 +128,42 @@ async fn act(session: &Session, request: Request, key: &Key, stop: Option<Stop>)
     let row = catalogue::find(key.method);
     let needs_space = row.is_some_and(|row| row.errors.contains(&ErrorName::StorageFull));
     let begun = note(session, Draft::default(), began, needs_space).await;
-    let begun_in_record = match begun {
-        Ok(is_in_record) => is_in_record,
+    let (began, begun_in_record) = match begun {
+        Ok(noted) => noted,
         Err(error) => return (Err(error), true),
     };
     session.shared.failpoint("call.began");
-    let answer = until_stopped(session, request, stop).await;
+    let named = Session { began: Some(began), ..session.clone() };
+    let answer = until_stopped(&named, request, stop).await;
     session.shared.failpoint("call.effect");
     let (draft, end) = kept::ended(key, &answer);
     let ended = Fact::CallEnded { key_digest: key.digest.to_string(), end };
     let is_released = matches!(ended, Fact::CallEnded { end: CallEnd::Released, .. });
-    let ended_in_record = note(session, draft, ended, false).await.unwrap_or_else(|error| {
-        tracing::warn!(method = key.method, %error, "the end of a call under a key is not in the record");
-        false
-    });
+    let ended_in_record = note(session, draft, ended, false)
+        .await
+        .map(|(_, is_in_record)| is_in_record)
+        .unwrap_or_else(|error| {
+            tracing::warn!(method = key.method, %error, "the end of a call under a key is not in the record");
+            false
+        });
     session.shared.failpoint("call.ended");
     (answer, (begun_in_record && ended_in_record) || is_released)
 }
 
-/// Makes a fact durable; false if it waits for space.
-async fn note(session: &Session, mut draft: Draft, fact: Fact, needs_space: bool) -> Result<bool, RpcError> {
+/// Makes a fact durable, and gives its event; false if it waits for space.
+async fn note(
+    session: &Session,
+    mut draft: Draft,
+    fact: Fact,
+    needs_space: bool,
+) -> Result<(EventId, bool), RpcError> {
     let record = &session.shared.record;
     let stream = StreamName::Node(session.shared.identity.id);
-    record.add(&mut draft, stream, &Origin::actor(session.caller.actor()), fact);
+    let event = record.add(&mut draft, stream, &Origin::actor(session.caller.actor()), fact);
     let draft = if needs_space { draft } else { draft.critical() };
     let committed = record.commit(draft).await.map_err(|error| {
         tracing::debug!(error = %chain(&error), "a call under a key cannot be noted");
         refused(&error)
     })?;
-    Ok(committed.held == 0)
+    Ok((event, committed.held == 0))
 }

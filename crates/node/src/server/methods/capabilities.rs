@@ -6,8 +6,8 @@ pub(in crate::server) mod offers;
 
 use std::{sync::Arc, time::Duration};
 
-use edgeplane_store::InvocationRow;
-use edgeplane_types::{CapabilityKind, ErrorName, Fact, InvocationId, InvocationState, Permission};
+use edgeplane_store::{InvocationRow, Reader};
+use edgeplane_types::{CapabilityKind, ErrorName, EventId, Fact, InvocationId, InvocationState, Permission};
 use edgeplane_wire::{
     api::{
         action::DecideParams,
@@ -183,7 +183,7 @@ pub(in crate::server) async fn invoke(
             return Err(error);
         }
     };
-    let wanted = Wanted { digest, input, timeout_ms };
+    let wanted = Wanted { id: session.began.map(named_by), digest, input, timeout_ms };
     let id = capabilities::invoke(&session.shared, &by, &found, wanted).await?;
     session.effect.notify_one();
     let row = match mode {
@@ -237,6 +237,27 @@ pub(in crate::server) async fn resolve(
     let decide = DecideParams { action_id: action.action.id, digest, verdict };
     actions::decide(session, decide).await?;
     view(&session.shared, self::row(&session.shared, invocation_id)?)
+}
+
+/// What a call under a key made before its daemon died, as it is now; none if there is nothing of it in the record.
+///
+/// # Errors
+/// When the record cannot be read.
+pub(in crate::server) async fn made_under(
+    session: &Session,
+    began: EventId,
+) -> Result<Option<InvocationView>, RpcError> {
+    let id = named_by(began);
+    if session.shared.record.look_up(|reader| reader.invocation(&id))?.is_none() {
+        return Ok(None);
+    }
+    let row = until(&session.shared, id, None, |state| state != InvocationState::Running).await?;
+    view(&session.shared, row).map(Some)
+}
+
+/// The invocation that a call under a key makes has the id of the event by which the call began.
+fn named_by(began: EventId) -> InvocationId {
+    InvocationId::from_bytes(*began.as_bytes())
 }
 
 fn missing(id: InvocationId) -> RpcError {
@@ -334,9 +355,12 @@ fn view_for(session: &Session, row: InvocationRow) -> Result<InvocationView, Rpc
 }
 
 fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError> {
-    let input = capabilities::input_of(shared, &row)?;
-    let output = capabilities::output_of(shared, &row)?;
-    let action = capabilities::action_of(shared, &row)?;
+    let held = |reader: &Reader| {
+        let input = capabilities::input_of(reader, &row)?;
+        let output = capabilities::output_of(reader, &row)?;
+        Ok((input, output, capabilities::action_in(reader, &row)?))
+    };
+    let (input, output, action) = shared.record.look_up(|reader| reader.at_one_moment(held))?;
     let InvocationRow { state, asked, checkpoint, by, asked_at, progress, ended, .. } = row;
     let name = asked.name();
     let after = ended.as_ref().map(|(ended, _)| ended.hooks.clone()).unwrap_or_default();

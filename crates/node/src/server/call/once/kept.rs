@@ -3,7 +3,7 @@
 use edgeplane_proof::Digest;
 use edgeplane_store::StoredBody;
 use edgeplane_types::{
-    ErrorName,
+    ErrorName, EventId,
     error::Effect,
     fact::{CallEnd, UnkeptReason},
 };
@@ -11,7 +11,10 @@ use edgeplane_wire::rpc::RpcError;
 use serde_json::value::RawValue;
 
 use super::{Answer, Key, Session};
-use crate::record::Draft;
+use crate::{record::Draft, server::methods::capabilities};
+
+/// The method whose calls are found again after the death of a daemon.
+const INVOKE: &str = "capability/invoke";
 
 /// Longest result in bytes that is kept for repetitions: whoever asks for more reads it anew.
 const RESULT_BYTES_MAX: usize = 1 << 20;
@@ -41,7 +44,7 @@ pub(super) fn ended(key: &Key, answer: &Answer) -> (Draft, CallEnd) {
 }
 
 /// What a repetition hears; none if the key is new.
-pub(super) fn look_up(session: &Session, key: &Key) -> Result<Option<Answer>, RpcError> {
+pub(super) async fn look_up(session: &Session, key: &Key) -> Result<Option<Answer>, RpcError> {
     let digest = key.digest.to_string();
     let row = session.shared.record.look_up(|reader| reader.call(&digest))?;
     let Some(row) = row else { return Ok(None) };
@@ -49,7 +52,7 @@ pub(super) fn look_up(session: &Session, key: &Key) -> Result<Option<Answer>, Rp
         return Err(key.mismatch());
     }
     Ok(Some(match row.end {
-        None => Err(unknown(key)),
+        None => left_behind(session, key, row.began).await,
         Some(CallEnd::Unkept { why }) => Err(unkept(key, why)),
         Some(CallEnd::Done { digest, .. }) => {
             let text = body(session, &digest)?;
@@ -62,6 +65,17 @@ pub(super) fn look_up(session: &Session, key: &Key) -> Result<Option<Answer>, Rp
         // Its row is gone as soon as it is released.
         Some(CallEnd::Released) => return Ok(None),
     }))
+}
+
+/// What a call came to over which the daemon died. A call of a capability is in the record before it is made, so what
+/// became of it is known as far as anybody knows; of others nothing is.
+async fn left_behind(session: &Session, key: &Key, began: EventId) -> Answer {
+    let made = match key.method {
+        INVOKE => capabilities::made_under(session, began).await?,
+        _ => None,
+    };
+    let made = made.ok_or_else(|| unknown(key))?;
+    serde_json::value::to_raw_value(&made).map_err(|_long| unkept(key, UnkeptReason::TooLarge))
 }
 
 fn body(session: &Session, digest: &str) -> Result<String, RpcError> {
