@@ -158,6 +158,7 @@ fn concerns(fact: &Fact) -> bool {
     }
 }
 
+/// Brings about what follows from an event that calls have to do with.
 async fn heard(shared: &Arc<Shared>, event: &CommittedEvent) {
     match &event.event.fact {
         Fact::ActionResolved { action_id, .. } => {

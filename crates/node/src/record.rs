@@ -23,8 +23,8 @@ use crate::{storage::Shortage, trace};
 /// Committed events that a follower may be behind before it must read them from the record instead.
 const FOLLOWER_EVENTS_MAX: usize = 4096;
 
-/// The same for those who follow some events only, which are few.
-const CHOSEN_EVENTS_MAX: usize = 512;
+/// The same for those who follow some events only: all of one commit, should each be such a one, and some more.
+const CHOSEN_EVENTS_MAX: usize = 2048;
 
 /// A change in the making: facts that become durable together or not at all.
 #[derive(Debug, Default, Clone)]

@@ -64,12 +64,12 @@ fn edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
 
 /// An edge out of the index, in which nothing is empty and not null.
 fn indexed_edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
-    let target = row.get_ref(2)?.as_blob()?;
+    let has_target = !row.get_ref(2)?.as_blob()?.is_empty();
     let uri = row.get_ref(3)?.as_str()?;
     Ok(EdgeRow {
         task: TaskId::from_bytes(row.get(0)?),
         kind: word(row, 1, EdgeKind::from_word)?,
-        to: target.try_into().ok().map(TaskId::from_bytes),
+        to: has_target.then(|| row.get(2)).transpose()?.map(TaskId::from_bytes),
         uri: (!uri.is_empty()).then(|| uri.to_owned()),
     })
 }

@@ -101,7 +101,7 @@ async fn work(
     stop: Option<Stop>,
     done: watch::Sender<Option<Outcome>>,
 ) {
-    let (outcome, is_in_record) = match kept::look_up(&session, &key).await {
+    let (outcome, is_in_record) = match kept::look_up(&session, &request, &key).await {
         Ok(Some(answer)) => (Outcome { answer, replayed: true }, true),
         Ok(None) => {
             let (answer, is_in_record) = act(&session, request, &key, stop).await;

@@ -186,6 +186,11 @@ pub(in crate::server) async fn invoke(
     let wanted = Wanted { id: session.began.map(named_by), digest, input, timeout_ms };
     let id = capabilities::invoke(&session.shared, &by, &found, wanted).await?;
     session.effect.notify_one();
+    answered(session, id, mode).await
+}
+
+/// An invocation as whoever asked for it is answered.
+async fn answered(session: &Session, id: InvocationId, mode: InvokeMode) -> Result<InvocationView, RpcError> {
     let row = match mode {
         InvokeMode::Await => {
             until(&session.shared, id, None, |state| state != InvocationState::Running).await?
@@ -239,20 +244,20 @@ pub(in crate::server) async fn resolve(
     view(&session.shared, self::row(&session.shared, invocation_id)?)
 }
 
-/// What a call under a key made before its daemon died, as it is now; none if there is nothing of it in the record.
+/// What a call under a key made before its daemon died, as it is now or, as its mode says, once it is over; none if there is nothing of it in the record.
 ///
 /// # Errors
 /// When the record cannot be read.
 pub(in crate::server) async fn made_under(
     session: &Session,
     began: EventId,
+    mode: InvokeMode,
 ) -> Result<Option<InvocationView>, RpcError> {
     let id = named_by(began);
     if session.shared.record.look_up(|reader| reader.invocation(&id))?.is_none() {
         return Ok(None);
     }
-    let row = until(&session.shared, id, None, |state| state != InvocationState::Running).await?;
-    view(&session.shared, row).map(Some)
+    answered(session, id, mode).await.map(Some)
 }
 
 /// The invocation that a call under a key makes has the id of the event by which the call began.

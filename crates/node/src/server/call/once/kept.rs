@@ -7,14 +7,11 @@ use edgeplane_types::{
     error::Effect,
     fact::{CallEnd, UnkeptReason},
 };
-use edgeplane_wire::rpc::RpcError;
+use edgeplane_wire::{catalogue::Request, rpc::RpcError};
 use serde_json::value::RawValue;
 
 use super::{Answer, Key, Session};
 use crate::{record::Draft, server::methods::capabilities};
-
-/// The method whose calls are found again after the death of a daemon.
-const INVOKE: &str = "capability/invoke";
 
 /// Longest result in bytes that is kept for repetitions: whoever asks for more reads it anew.
 const RESULT_BYTES_MAX: usize = 1 << 20;
@@ -44,7 +41,11 @@ pub(super) fn ended(key: &Key, answer: &Answer) -> (Draft, CallEnd) {
 }
 
 /// What a repetition hears; none if the key is new.
-pub(super) async fn look_up(session: &Session, key: &Key) -> Result<Option<Answer>, RpcError> {
+pub(super) async fn look_up(
+    session: &Session,
+    request: &Request,
+    key: &Key,
+) -> Result<Option<Answer>, RpcError> {
     let digest = key.digest.to_string();
     let row = session.shared.record.look_up(|reader| reader.call(&digest))?;
     let Some(row) = row else { return Ok(None) };
@@ -52,7 +53,7 @@ pub(super) async fn look_up(session: &Session, key: &Key) -> Result<Option<Answe
         return Err(key.mismatch());
     }
     Ok(Some(match row.end {
-        None => left_behind(session, key, row.began).await,
+        None => left_behind(session, (request, key), row.began).await,
         Some(CallEnd::Unkept { why }) => Err(unkept(key, why)),
         Some(CallEnd::Done { digest, .. }) => {
             let text = body(session, &digest)?;
@@ -69,9 +70,9 @@ pub(super) async fn look_up(session: &Session, key: &Key) -> Result<Option<Answe
 
 /// What a call came to over which the daemon died. A call of a capability is in the record before it is made, so what
 /// became of it is known as far as anybody knows; of others nothing is.
-async fn left_behind(session: &Session, key: &Key, began: EventId) -> Answer {
-    let made = match key.method {
-        INVOKE => capabilities::made_under(session, began).await?,
+async fn left_behind(session: &Session, (request, key): (&Request, &Key), began: EventId) -> Answer {
+    let made = match request {
+        Request::CapabilityInvoke(wanted) => capabilities::made_under(session, began, wanted.mode).await?,
         _ => None,
     };
     let made = made.ok_or_else(|| unknown(key))?;
