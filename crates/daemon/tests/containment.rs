@@ -55,6 +55,14 @@ former = [name for name in os.listdir(home) if name.startswith("family.") and no
 pids = [pid for name in former for pid in open(f"{home}/{name}").read().split()]
 write(f"left.{epoch}", " ".join(pid for pid in pids if is_alive(pid)) or "nothing")
 
+def hold():
+    kept = bytearray(1 << 29)
+    for place in range(0, len(kept), 4096):
+        kept[place] = 1
+    write("held", "512 MiB")
+    while True:
+        time.sleep(1000)
+
 def orphan(environment):
     reader, writer = os.pipe()
     if os.fork() == 0:
@@ -66,6 +74,8 @@ def orphan(environment):
         null = os.open("/dev/null", os.O_RDWR)
         for number in range(3):
             os.dup2(null, number)
+        if kind == "hold":
+            hold()
         os.execve("/bin/sleep", ["sleep", "1000"], environment)
     os.wait()
     os.close(writer)
@@ -246,6 +256,33 @@ fn without_a_cgroup_a_plain_tree_is_found_by_its_mark() {
     assert_eq!(observe::line_of(&node.scratch().join("left.2")).trim(), "nothing");
     let life = life(&node, "family");
     assert!(life.contains(&"agent.exited best_effort".to_owned()), "{life:?}");
+    node.verify();
+}
+
+/// Its memory goes first, and its mark with it: for that long it looks like anybody's.
+#[test]
+fn without_a_cgroup_what_takes_long_to_end_is_waited_for() {
+    let place = alone("without_a_cgroup_what_takes_long_to_end_is_waited_for");
+    if place == Alone::Passed {
+        return;
+    }
+    let node = Node::start_with(without_cgroups());
+    let family = run_family(&node, "family", "hold", ALWAYS);
+    assert_eq!(observe::line_of(&node.scratch().join("held")).trim(), "512 MiB");
+    signals::kill(&[node.shim_pid("family")]);
+    let life = eventually_some("the end of epoch 1", || {
+        let life = life(&node, "family");
+        life.iter()
+            .any(|event| event.starts_with("agent.exited ") || event == "agent.quarantined")
+            .then_some(life)
+    });
+    assert!(family.iter().all(|pid| !signals::is_alive(*pid)), "{family:?}: {life:?}");
+    if place == Alone::No && !life.contains(&"agent.exited best_effort".to_owned()) {
+        let reason = node.get("family").status.reason.unwrap();
+        eprintln!("SKIPPED: recovery without a cgroup: processes of others are in sight: {reason}");
+        return;
+    }
+    wait_for_epoch(&node, "family", 2);
     node.verify();
 }
 

@@ -44,7 +44,12 @@ pub struct Stat {
     pub parent: u32,
     /// Clock ticks between boot and its start.
     pub start_time: u64,
+    /// Whether it has begun to end: it runs nothing any more, and its memory, with its environment, may be gone.
+    pub is_ending: bool,
 }
+
+/// The kernel's flag of a task that has begun to end.
+const PF_EXITING: u64 = 0x4;
 
 impl Stat {
     /// Whether it still runs: a zombie has a number but does nothing.
@@ -76,7 +81,7 @@ pub fn stat(pid: u32) -> Result<Stat, ProcError> {
     parse_stat(pid, &bytes).ok_or(ProcError::Parse { path })
 }
 
-/// Fields 3, 4 and 22. The name before them is in parentheses and may hold parentheses, spaces and newlines, so the
+/// Fields 3, 4, 9 and 22. The name before them is in parentheses and may hold parentheses, spaces and newlines, so the
 /// fields are counted from the last closing one.
 fn parse_stat(pid: u32, bytes: &[u8]) -> Option<Stat> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
@@ -84,9 +89,10 @@ fn parse_stat(pid: u32, bytes: &[u8]) -> Option<Stat> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.bytes().next()?;
     let parent = fields.next()?.parse().ok()?;
-    // Field 22, where the parent was field 4.
-    let start_time = fields.nth(17)?.parse().ok()?;
-    Some(Stat { pid, state, parent, start_time })
+    // Field 9, where the parent was field 4; then field 22.
+    let flags: u64 = fields.nth(4)?.parse().ok()?;
+    let start_time = fields.nth(12)?.parse().ok()?;
+    Some(Stat { pid, state, parent, start_time, is_ending: flags & PF_EXITING != 0 })
 }
 
 fn proc_path(pid: u32, file: &str) -> PathBuf {
@@ -227,9 +233,11 @@ mod tests {
         let tail = "S 41 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 9 9";
         for name in ["sh", "a b", "x) R 1 (y", ")))", "", "new\nline"] {
             let line = format!("42 ({name}) {tail}\n");
-            let expected = Stat { pid: 42, state: b'S', parent: 41, start_time: 123_456 };
+            let expected = Stat { pid: 42, state: b'S', parent: 41, start_time: 123_456, is_ending: false };
             assert_eq!(parse_stat(42, line.as_bytes()), Some(expected), "{name:?}");
         }
+        let ending = format!("42 (sh) {}", tail.replace("4194560", "4194564"));
+        assert!(parse_stat(42, ending.as_bytes()).unwrap().is_ending);
         for bad in ["", "42 (sh", "42 (sh)", "42 (sh) S x", "42 (sh) S 1 2 3"] {
             assert_eq!(parse_stat(42, bad.as_bytes()), None, "{bad:?}");
         }

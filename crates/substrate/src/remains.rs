@@ -3,11 +3,12 @@
 //! With a group the kernel says when it is empty. Without one, processes are found by the epoch's mark and by
 //! descent; a process that may have slipped out of both leaves a doubt, and a doubt is said.
 
-use std::{fs, time::Duration};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use edgeplane_os::{
     cgroup::EpochGroup,
-    peer, pidfd, proc,
+    peer, pidfd,
+    proc::{self, Stat},
     signals::from_number,
     wait::{Deadline, until},
 };
@@ -58,55 +59,83 @@ fn kill(pid: u32, start: Option<u64>) {
     }
 }
 
-fn is_alive(pid: u32) -> bool {
-    proc::stat(pid).is_ok_and(|stat| stat.is_alive())
-}
-
 /// Ends what can be found without a group.
 pub(crate) fn clear_without_group(place: &Place, shim: Option<&ProcessIdentity>) -> Remains {
     if let Some(shim) = shim {
         kill(shim.pid, Some(shim.start_time));
     }
     let mark = place.mark();
-    let mut last = Vec::new();
+    let mut killed = BTreeMap::new();
+    let mut sight = Sight::default();
     let gone = until(Deadline::after(CLEAR_TIME_MAX), || {
         let Ok(marked) = proc::find_marked(mark.as_bytes()) else { return false };
-        last = marked.into_iter().filter(|pid| is_alive(*pid)).collect();
-        for pid in &last {
-            for below in proc::descendants(*pid).unwrap_or_default() {
-                kill(below, None);
+        for pid in marked {
+            let below = proc::descendants(pid).unwrap_or_default();
+            for pid in below.into_iter().chain([pid]) {
+                killed.extend(proc::stat(pid).map(|stat| (pid, stat.start_time)));
+                kill(pid, None);
             }
-            kill(*pid, None);
         }
-        last.is_empty() && shim.is_none_or(|shim| !proc::is_running(shim))
+        // Their mark goes with their memory, before they do: what was killed is known by its number from then on.
+        killed.retain(|pid, start| {
+            proc::stat(*pid).is_ok_and(|stat| stat.start_time == *start && stat.is_alive())
+        });
+        if !killed.is_empty() || shim.is_some_and(proc::is_running) {
+            return false;
+        }
+        let former = std::mem::replace(&mut sight, Sight::of(shim, mark.as_bytes()));
+        // A program that is about to become another one has no environment for a moment: a doubt is looked at twice.
+        sight.unsettled.is_empty() && (sight.strays.is_empty() || sight.strays == former.strays)
     });
     if !gone {
-        return Remains::Doubt(format!("processes of the epoch do not end: {last:?}"));
+        let left: Vec<u32> = killed.into_keys().chain(sight.unsettled).chain(sight.strays).collect();
+        return Remains::Doubt(format!("processes of the epoch do not end: {left:?}"));
     }
-    match strays(shim) {
-        strays if strays.is_empty() => Remains::Nothing(TreeEvidence::BestEffort),
-        strays => Remains::Doubt(format!(
-            "without a writable cgroup these orphans may belong to it: {}",
-            strays.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
-        )),
+    if sight.strays.is_empty() {
+        return Remains::Nothing(TreeEvidence::BestEffort);
     }
+    Remains::Doubt(format!(
+        "without a writable cgroup these orphans may belong to it: {}",
+        sight.strays.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+    ))
 }
 
-/// Orphans of our own user that began after the shim did and that nothing attributes: any of them may be a
-/// descendant that cleared its environment and left its session.
-fn strays(shim: Option<&ProcessIdentity>) -> Vec<u32> {
-    let Some(shim) = shim else { return Vec::new() };
-    let own = proc::own_uid();
-    let above: Vec<u32> = peer::ancestry(std::process::id(), |_| false).chain.iter().map(|p| p.pid).collect();
-    let is_stray = |pid: &u32| {
-        let Ok(stat) = proc::stat(*pid) else { return false };
-        stat.is_alive()
-            && (above.contains(&stat.parent) || takes_in_orphans(stat.parent))
-            && stat.start_time >= shim.start_time
-            && proc::uid(*pid).is_ok_and(|uid| uid == own)
-            && !is_ours(*pid)
-    };
-    proc::all().unwrap_or_default().into_iter().filter(is_stray).collect()
+/// Orphans of our own user that began after the shim did: any of them may be a descendant that left its session.
+#[derive(Debug, Default)]
+struct Sight {
+    /// Those that nothing attributes, as if they had cleared their environment.
+    strays: Vec<u32>,
+    /// Those of which it will be known soon: they are ending, or bear the mark after all.
+    unsettled: Vec<u32>,
+}
+
+impl Sight {
+    fn of(shim: Option<&ProcessIdentity>, mark: &[u8]) -> Self {
+        let mut sight = Self::default();
+        let Some(shim) = shim else { return sight };
+        let own = proc::own_uid();
+        let above: Vec<u32> =
+            peer::ancestry(std::process::id(), |_| false).chain.iter().map(|p| p.pid).collect();
+        let may_be_ours = |stat: &Stat| {
+            stat.is_alive()
+                && (above.contains(&stat.parent) || takes_in_orphans(stat.parent))
+                && stat.start_time >= shim.start_time
+                && proc::uid(stat.pid).is_ok_and(|uid| uid == own)
+        };
+        let look = |pid: u32| proc::stat(pid).ok().filter(may_be_ours);
+        for pid in proc::all().unwrap_or_default().into_iter().filter(|pid| look(*pid).is_some()) {
+            let owner = Owner::of(pid, mark);
+            // After its environment: whoever had none because it is ending is seen to be.
+            let Some(stat) = look(pid) else { continue };
+            match owner {
+                Owner::Another => {}
+                Owner::ThisEpoch => sight.unsettled.push(pid),
+                Owner::Unknown if stat.is_ending => sight.unsettled.push(pid),
+                Owner::Unknown => sight.strays.push(pid),
+            }
+        }
+        sight
+    }
 }
 
 /// Whether orphans may have come to this process. Those of a daemon's own line may be its session's manager; the
@@ -117,12 +146,26 @@ fn takes_in_orphans(pid: u32) -> bool {
     pid == 1 || stat.parent == 0 || (stat.parent == 1 && is_manager())
 }
 
-/// Whether a process is a shim or daemon, or says of which epoch it is.
-fn is_ours(pid: u32) -> bool {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    if matches!(name.trim_end(), "edgeplane-shim" | "edgeplaned" | "edgeplane") {
-        return true;
+/// To whom a process belongs, by its own word.
+enum Owner {
+    ThisEpoch,
+    /// Another epoch; or it is a shim or a daemon.
+    Another,
+    Unknown,
+}
+
+impl Owner {
+    fn of(pid: u32, mark: &[u8]) -> Self {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        if matches!(name.trim_end(), "edgeplane-shim" | "edgeplaned" | "edgeplane") {
+            return Self::Another;
+        }
+        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let mut marks = environ.split(|b| *b == 0).filter(|entry| entry.starts_with(b"EDGEPLANE_EPOCH="));
+        match marks.next() {
+            Some(found) if found == mark => Self::ThisEpoch,
+            Some(_) => Self::Another,
+            None => Self::Unknown,
+        }
     }
-    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environ.split(|b| *b == 0).any(|variable| variable.starts_with(b"EDGEPLANE_EPOCH="))
 }
