@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Case, Who, World, case, fails, failure, good,
-    runtime::set,
+    runtime::stopped_set,
     threads::input,
     workspaces::{no_workspace, workspace},
 };
@@ -86,7 +86,7 @@ pub(crate) fn cases() -> Vec<Case> {
                     with(crowded(w), &json!({ "agent": w.cat() }))
                 }),
                 fails!(Unsupported, "workspace/binding.attach", |w| {
-                    let params = json!({ "agent": set(w), "input": input("x") });
+                    let params = json!({ "agent": stopped_set(w), "input": input("x") });
                     let begun = w.made("conversation/turn.start", params);
                     with(seen(w), &json!({ "run_id": begun["run_id"] }))
                 }),

@@ -58,10 +58,19 @@ fn frozen(world: &World) -> String {
 
 /// A set of replicas.
 pub(crate) fn set(world: &World) -> String {
+    set_with(world, "")
+}
+
+/// A set that does not run: what comes to it stays with it, as no replica takes it.
+pub(crate) fn stopped_set(world: &World) -> String {
+    set_with(world, "run: stopped")
+}
+
+fn set_with(world: &World, more: &str) -> String {
     let name = world.name();
     let log = world.node.scratch().join(&name);
-    let more = "state: stateless\nreplicas: 1";
-    world.node.apply(&edgeplane_testkit::task_worker(&name, &log, &[], more));
+    let more = format!("state: stateless\nreplicas: 1\n{more}");
+    world.node.apply(&edgeplane_testkit::task_worker(&name, &log, &[], &more));
     name
 }
 
