@@ -44,7 +44,7 @@ pub struct Stat {
     pub parent: u32,
     /// Clock ticks between boot and its start.
     pub start_time: u64,
-    /// Whether it has begun to end: it runs nothing any more, and its memory, with its environment, may be gone.
+    /// Whether its first thread has begun to end: its memory, and its environment with it, may be gone.
     pub is_ending: bool,
 }
 

@@ -88,8 +88,13 @@ pub(crate) fn clear_without_group(place: &Place, shim: Option<&ProcessIdentity>)
         sight.unsettled.is_empty() && (sight.strays.is_empty() || sight.strays == former.strays)
     });
     if !gone {
-        let left: Vec<u32> = killed.into_keys().chain(sight.unsettled).chain(sight.strays).collect();
-        return Remains::Doubt(format!("processes of the epoch do not end: {left:?}"));
+        let running = shim.filter(|shim| proc::is_running(shim)).map(|shim| shim.pid);
+        let left: Vec<u32> = killed.into_keys().chain(running).collect();
+        // Of others it is not said that they are of the epoch.
+        sight.strays.append(&mut sight.unsettled);
+        if !left.is_empty() || sight.strays.is_empty() {
+            return Remains::Doubt(format!("processes of the epoch do not end: {left:?}"));
+        }
     }
     if sight.strays.is_empty() {
         return Remains::Nothing(TreeEvidence::BestEffort);
