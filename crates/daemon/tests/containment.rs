@@ -268,7 +268,13 @@ fn without_a_cgroup_a_plain_tree_is_found_by_its_mark() {
     node.verify();
 }
 
-/// Its memory goes first, and its mark with it: for that long it looks like anybody's.
+/// A family of which one takes long to end: its memory goes first, and its mark with it.
+fn run_large_family(node: &Node) -> Vec<u32> {
+    let family = run_family(node, "family", "hold", ALWAYS);
+    assert_eq!(observe::line_of(&node.scratch().join("held")).trim(), "512 MiB");
+    family
+}
+
 #[test]
 fn without_a_cgroup_what_takes_long_to_end_is_waited_for() {
     let place = alone("without_a_cgroup_what_takes_long_to_end_is_waited_for");
@@ -276,8 +282,22 @@ fn without_a_cgroup_what_takes_long_to_end_is_waited_for() {
         return;
     }
     let node = Node::start_with(without_cgroups());
-    let family = run_family(&node, "family", "hold", ALWAYS);
-    assert_eq!(observe::line_of(&node.scratch().join("held")).trim(), "512 MiB");
+    let family = run_large_family(&node);
+    if goes_on_without_its_shim(&node, place, &family) {
+        node.verify();
+    }
+}
+
+/// Somebody else ended it: it has no mark any more when it is looked for.
+#[test]
+fn without_a_cgroup_what_is_ending_already_is_no_stranger() {
+    let place = alone("without_a_cgroup_what_is_ending_already_is_no_stranger");
+    if place == Alone::Passed {
+        return;
+    }
+    let node = Node::start_with(without_cgroups());
+    let family = run_large_family(&node);
+    signals::send(*family.last().unwrap(), Signal::KILL);
     if goes_on_without_its_shim(&node, place, &family) {
         node.verify();
     }
