@@ -33,6 +33,18 @@ fn graph_of_ten_thousand_tasks_is_shown_whole() {
 
 /// Proves WORK-014.
 #[test]
+fn graph_is_shown_whole_or_not_at_all() {
+    let (node, root, edges) = node_with(10_001, 1);
+    let many = json!({ "task_id": root, "tasks_max": 20_000 });
+    let found = node.connect().try_raw("runtime/task.graph", many).unwrap();
+    let graph: TaskGraphResult = serde_json::from_value(found).unwrap();
+    assert_eq!((graph.tasks.len(), graph.edges.len()), (10_001, edges));
+    let refused = node.connect().try_raw("runtime/task.graph", json!({ "task_id": root })).unwrap_err();
+    assert_eq!(refused.name().as_str(), "too_large");
+}
+
+/// Proves WORK-014.
+#[test]
 fn graph_has_room_for_a_hundred_thousand_tasks_and_no_more() {
     let (node, root, _) = node_with(99_999, 0);
     let part = json!({ "title": "one more", "parent_id": root, "start": false });

@@ -47,11 +47,11 @@ pub use reader::{
 pub use row::{
     ActionRow, AgentFilter, AgentRow, ArtifactFilter, ArtifactRow, AutomationRow, BindingRow, BlobRow,
     BusyRow, CallRow, CheckpointRow, CommandInputRow, CommandRow, CommandStory, DeliveryRow, EdgeRow,
-    EpochRow, FiringRow, GapRow, GraphRows, Hold, InterruptRow, InvocationRow, JobItemRow, JobReportRow,
-    JobRow, JobTally, KeyRow, Leading, Lift, LockRow, MemoryRow, MemoryTotals, MessageRow, Occurrence,
-    OccurrenceRow, OfferRow, OpenTurn, OverrideRow, PolicyRow, RefusalRow, Resolution, ResourceFilter,
-    ResourceRow, RewardRow, RunRow, ScheduleRow, SegmentRow, SessionRow, StoredBody, StreamHead, SubagentRow,
-    TalkRow, TaskRow, TaskStory, TaskTally, ThreadRow, TokenRow, TrialRow, VoteRow, Waiting, WaitingRow,
-    WaitingTotals, WorkspaceRow,
+    EpochRow, FiringRow, GapRow, GraphEdge, GraphEnd, GraphRows, GraphTask, Hold, InterruptRow,
+    InvocationRow, JobItemRow, JobReportRow, JobRow, JobTally, KeyRow, Leading, Lift, LockRow, MemoryRow,
+    MemoryTotals, MessageRow, Occurrence, OccurrenceRow, OfferRow, OpenTurn, OverrideRow, PolicyRow,
+    RefusalRow, Resolution, ResourceFilter, ResourceRow, RewardRow, RunRow, ScheduleRow, SegmentRow,
+    SessionRow, StoredBody, StreamHead, SubagentRow, TalkRow, TaskRow, TaskStory, TaskTally, ThreadRow,
+    TokenRow, TrialRow, VoteRow, Waiting, WaitingRow, WaitingTotals, WorkspaceRow,
 };
 pub use store::{Damage, Health, Observer, Store};

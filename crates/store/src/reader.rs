@@ -12,6 +12,7 @@ mod commands;
 mod deliveries;
 mod events;
 mod fates;
+mod graph;
 mod inbox;
 mod invocations;
 mod jobs;

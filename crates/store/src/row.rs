@@ -37,7 +37,7 @@ pub use overrides::{Hold, Lift, OverrideRow};
 pub use resources::{ResourceFilter, ResourceRow};
 pub use schedules::{Occurrence, OccurrenceRow, ScheduleRow};
 pub use subagents::SubagentRow;
-pub use tasks::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally};
+pub use tasks::{EdgeRow, GraphEdge, GraphEnd, GraphRows, GraphTask, RunRow, TaskRow, TaskStory, TaskTally};
 pub use threads::{DeliveryRow, InterruptRow, TalkRow, ThreadRow};
 pub use workspaces::{BindingRow, BlobRow, CheckpointRow, LockRow, WorkspaceRow};
 

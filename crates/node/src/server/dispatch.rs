@@ -129,7 +129,7 @@ async fn call_about_work(session: &Session, request: Request) -> Result<Box<RawV
         Request::TaskArchive(params) => raw(work::archive(session, params).await?),
         Request::TaskGet(params) => raw(work::get(session, params).await?),
         Request::TaskList(params) => raw(work::list(session, params).await?),
-        Request::TaskGraph(params) => raw(work::graph(session, params).await?),
+        Request::TaskGraph(params) => work::graph(session, params).await,
         Request::TaskLink(params) => raw(work::link(session, params).await?),
         Request::TaskUnlink(params) => raw(work::unlink(session, params).await?),
         Request::RunStart(params) => raw(work::run_start(session, params).await?),

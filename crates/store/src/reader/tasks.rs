@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ReadError, Reader, event_at, limit, misplaced};
 use crate::{
-    row::{EdgeRow, GraphRows, RunRow, TaskRow, TaskStory, TaskTally},
+    row::{EdgeRow, RunRow, TaskRow, TaskStory, TaskTally},
     sqlite::{int, uint, word},
 };
 
@@ -59,18 +59,6 @@ fn edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
         kind: word(row, 1, EdgeKind::from_word)?,
         to: row.get::<_, Option<[u8; 16]>>(2)?.map(TaskId::from_bytes),
         uri: row.get(3)?,
-    })
-}
-
-/// An edge out of the index, in which nothing is empty and not null.
-fn indexed_edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
-    let has_target = !row.get_ref(2)?.as_blob()?.is_empty();
-    let uri = row.get_ref(3)?.as_str()?;
-    Ok(EdgeRow {
-        task: TaskId::from_bytes(row.get(0)?),
-        kind: word(row, 1, EdgeKind::from_word)?,
-        to: has_target.then(|| row.get(2)).transpose()?.map(TaskId::from_bytes),
-        uri: (!uri.is_empty()).then(|| uri.to_owned()),
     })
 }
 
@@ -206,30 +194,6 @@ impl Reader {
         self.at_once(|conn| {
             conn.prepare_cached("SELECT count(*) FROM task WHERE root = ?1")?
                 .query_row([root.as_bytes()], |row| uint(row, 0))
-        })
-    }
-
-    /// The tasks of a graph, and the edges that begin at them; `None` if there are more tasks than `rows`.
-    ///
-    /// # Errors
-    /// When the record cannot be read.
-    pub fn task_graph(&self, root: &TaskId, rows: usize) -> Result<Option<GraphRows>, ReadError> {
-        self.at_once(|conn| {
-            let tasks: Vec<TaskRow> = conn
-                .prepare_cached(&format!("{TASKS} WHERE root = ?1 ORDER BY pos LIMIT ?2"))?
-                .query_map(params![root.as_bytes(), limit(rows.saturating_add(1))], task)?
-                .collect::<rusqlite::Result<_>>()?;
-            if tasks.len() > rows {
-                return Ok(None);
-            }
-            // As the index `task_edge_once` has them, so that the table itself is not looked at for each.
-            let sql = "SELECT task_edge.task, kind, coalesce(target, x''), coalesce(uri, '') FROM task
-                 JOIN task_edge ON task_edge.task = task.id WHERE root = ?1";
-            let edges = conn
-                .prepare_cached(sql)?
-                .query_map([root.as_bytes()], indexed_edge)?
-                .collect::<rusqlite::Result<_>>()?;
-            Ok(Some(GraphRows { tasks, edges }))
         })
     }
 

@@ -100,11 +100,48 @@ pub struct TaskTally {
     pub begun: u64,
 }
 
-/// A part of a graph as a reader draws it.
+/// A graph as a reader draws it. Tasks are named by their places in it, from 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphRows {
     /// Its tasks, oldest first.
-    pub tasks: Vec<TaskRow>,
-    /// The edges that begin at one of them.
-    pub edges: Vec<EdgeRow>,
+    pub tasks: Vec<GraphTask>,
+    /// The edges that begin at one of them, in the order of these.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// A task of a graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphTask {
+    /// Its id.
+    pub id: TaskId,
+    /// The place of the task that it is a part of.
+    pub parent: Option<u32>,
+    /// What it is called.
+    pub title: String,
+    /// Where it is.
+    pub state: TaskState,
+    /// How many runs there were.
+    pub attempts: u32,
+}
+
+/// An edge of a graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// The place of the task that it begins at.
+    pub from: u32,
+    /// How they are joined.
+    pub kind: EdgeKind,
+    /// What it leads to.
+    pub end: GraphEnd,
+}
+
+/// What an edge of a graph leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GraphEnd {
+    /// The task at this place.
+    Place(u32),
+    /// A task of another graph.
+    Task(TaskId),
+    /// An address.
+    Uri(String),
 }

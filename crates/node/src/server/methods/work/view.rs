@@ -1,7 +1,8 @@
 //! Tasks, graphs and runs as they are shown.
 
 use edgeplane_store::{
-    BindingRow, EdgeRow, ReadError, Reader, RunRow, StoredBody, TaskFilter, TaskRow, TaskStory,
+    BindingRow, EdgeRow, GraphEdge, GraphEnd, GraphRows, GraphTask, ReadError, Reader, RunRow, StoredBody,
+    TaskFilter, TaskStory,
 };
 use edgeplane_types::{AgentId, ErrorName, RunId, TaskId, TurnId};
 use edgeplane_wire::{
@@ -15,6 +16,7 @@ use edgeplane_wire::{
     },
     rpc::RpcError,
 };
+use serde_json::value::RawValue;
 
 use super::{
     super::{
@@ -23,6 +25,7 @@ use super::{
     },
     Session, implicit, none, seen,
 };
+use crate::server::dispatch::raw;
 
 /// Runs of one task that are shown with it.
 const RUNS_SHOWN: usize = 500;
@@ -198,52 +201,57 @@ pub(super) fn mine(session: &Session) -> Result<Option<AgentId>, RpcError> {
     })
 }
 
+/// A graph as it is written to a wire: a large one would hold everybody else up if it were put together where all are
+/// served.
 pub(in crate::server) async fn graph(
     session: &Session,
     params: TaskGraphParams,
-) -> Result<TaskGraphResult, RpcError> {
+) -> Result<Box<RawValue>, RpcError> {
     let id = params.task_id;
     if session.shared.record.look_up(|reader| reader.task(&id))?.is_none()
         && let Some(TaskDetail { task, .. }) = implicit::detail(session, id)?
     {
         let TaskView { task_id, title, state, attempts, .. } = task;
         let node = TaskNode { task_id, parent: None, title, state, attempts };
-        return Ok(TaskGraphResult { root_id: id, tasks: vec![node], edges: Vec::new() });
+        return raw(TaskGraphResult { root_id: id, tasks: vec![node], edges: Vec::new() });
     }
     let row = seen(session, id)?;
     let root = row.root;
     seen(session, root)?;
     let most = params.tasks_max.clamp(1, GRAPH_TASKS_MAX);
     let rows = usize::try_from(most).unwrap_or(1);
-    let found = session.shared.record.read(move |reader| reader.task_graph(&root, rows)).await?;
-    let found = found.ok_or_else(|| {
+    let drawn = session
+        .shared
+        .record
+        .read(move |reader| Ok(reader.task_graph(&root, rows)?.map(|found| raw(drawn(root, found)))))
+        .await?;
+    drawn.unwrap_or_else(|| {
         let what = format!("the graph of task {root} has more than {most} tasks");
-        RpcError::new(ErrorName::TooLarge, what).hint("list its tasks by `parent_id`")
-    })?;
-    let place_of: std::collections::HashMap<TaskId, u32> =
-        found.tasks.iter().map(|row| row.id).zip(0u32..).collect();
-    let place = |id: TaskId| place_of.get(&id).copied();
-    // The edges of a task stand together.
-    let mut begins: Option<(TaskId, Option<u32>)> = None;
-    let edges = found.edges.into_iter().filter_map(|edge| {
-        let from = match begins {
-            Some((task, from)) if task == edge.task => from,
-            _ => place(edge.task),
-        };
-        begins = Some((edge.task, from));
-        let to = edge.to.and_then(place);
-        let away = edge.to.filter(|_| to.is_none()).map(|id| id.to_string()).or(edge.uri);
-        Some(TaskArc { from: from?, kind: edge.kind, to, away })
-    });
-    let edges = edges.collect();
-    let node = |row: TaskRow| TaskNode {
-        task_id: row.id,
-        parent: row.parent.and_then(place),
-        title: row.title,
-        state: row.state,
-        attempts: row.attempts,
+        Err(RpcError::new(ErrorName::TooLarge, what).hint("list its tasks by `parent_id`"))
+    })
+}
+
+fn drawn(root_id: TaskId, found: GraphRows) -> TaskGraphResult {
+    let node = |GraphTask { id, parent, title, state, attempts }| TaskNode {
+        task_id: id,
+        parent,
+        title,
+        state,
+        attempts,
     };
-    Ok(TaskGraphResult { root_id: root, tasks: found.tasks.into_iter().map(node).collect(), edges })
+    let arc = |GraphEdge { from, kind, end }| {
+        let (to, away) = match end {
+            GraphEnd::Place(place) => (Some(place), None),
+            GraphEnd::Task(id) => (None, Some(id.to_string())),
+            GraphEnd::Uri(uri) => (None, Some(uri)),
+        };
+        TaskArc { from, kind, to, away }
+    };
+    TaskGraphResult {
+        root_id,
+        tasks: found.tasks.into_iter().map(node).collect(),
+        edges: found.edges.into_iter().map(arc).collect(),
+    }
 }
 
 pub(in crate::server) fn seen_run(session: &Session, id: RunId) -> Result<RunRow, RpcError> {
