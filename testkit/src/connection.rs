@@ -88,6 +88,22 @@ impl Connection {
         }
     }
 
+    /// Calls a capability, and holds what it answers to what the record says of the call, if that is over.
+    ///
+    /// # Errors
+    /// What the node answers.
+    ///
+    /// # Panics
+    /// If the record says anything else.
+    pub fn invoke(&mut self, params: Value) -> Result<Value, RpcError> {
+        let answer = self.try_raw("capability/invoke", params)?;
+        if ["running", "waiting"].iter().all(|state| answer["status"] != *state) {
+            let of = serde_json::json!({ "invocation_id": answer["invocation_id"] });
+            assert_eq!(answer, self.try_raw("capability/invocation.get", of)?, "as the record has it");
+        }
+        Ok(answer)
+    }
+
     /// Sends a notification.
     ///
     /// # Errors

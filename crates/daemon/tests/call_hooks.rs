@@ -87,7 +87,7 @@ fn agent(node: &Node) -> Connection {
 
 fn call(agent: &mut Connection, tool: &str, input: &Value) -> Value {
     let params = json!({ "capability": format!("tools/{tool}"), "input": input });
-    agent.try_raw("capability/invoke", params).unwrap()
+    agent.invoke(params).unwrap()
 }
 
 fn text_of(view: &Value) -> &str {
@@ -262,7 +262,7 @@ fn a_hook_that_fails_stops_what_it_was_asked_about() {
     assert_eq!(call(&mut agent, "echo", &json!({ "text": "x".repeat(200_000) }))["status"], "succeeded");
 }
 
-/// Proves CAP-022.
+/// Proves CAP-022, CAP-046.
 #[test]
 fn a_hook_may_replace_or_keep_back_what_came_of_a_call() {
     let node = Node::start();

@@ -47,7 +47,7 @@ fn made(node: &Node, method: &str, params: Value) -> Value {
 }
 
 fn invoke(node: &Node, tool: &str, input: &Value) -> Result<Value, RpcError> {
-    ask(node, "capability/invoke", json!({ "capability": format!("tools/{tool}"), "input": input }))
+    node.connect().invoke(json!({ "capability": format!("tools/{tool}"), "input": input }))
 }
 
 fn text_of(view: &Value) -> &str {
@@ -83,7 +83,7 @@ fn names(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect()
 }
 
-/// Proves CAP-001, CAP-002, CAP-003.
+/// Proves CAP-001, CAP-002, CAP-003, CAP-046.
 #[test]
 fn what_a_server_offers_is_listed_found_and_called() {
     let mut node = Node::start();
@@ -126,7 +126,7 @@ fn what_a_server_offers_is_listed_found_and_called() {
 
     let by_id =
         json!({ "capability": echo["capability_id"], "digest": echo["digest"], "input": { "text": "hi" } });
-    let said = made(&node, "capability/invoke", by_id.clone());
+    let said = node.connect().invoke(by_id.clone()).unwrap();
     assert_eq!((&said["status"], text_of(&said)), (&json!("succeeded"), "hi"));
     let read = made(&node, "capability/invoke", json!({ "capability": "tools/resource:memo://one" }));
     assert_eq!(read["output"]["contents"][0]["text"], "one");
@@ -273,7 +273,7 @@ fn what_is_asked_about_is_called_once_when_leave_is_given() {
     let mut agent = as_agent(&node, "writer");
     let mut wanted = || {
         let call = json!({ "capability": "tools/append", "input": input });
-        agent.try_raw("capability/invoke", call).unwrap()
+        agent.invoke(call).unwrap()
     };
     let (first, second, third) = (wanted(), wanted(), wanted());
     assert_eq!((&first["status"], lines(&path)), (&json!("waiting"), 0));
@@ -439,7 +439,7 @@ fn a_call_can_be_taken_back() {
     // One that waits for leave is not asked about any more.
     let mut agent = as_agent(&node, "writer");
     let call = json!({ "capability": "tools/append", "input": { "path": path, "text": "x" } });
-    let waiting = agent.try_raw("capability/invoke", call).unwrap();
+    let waiting = agent.invoke(call).unwrap();
     let named = json!({ "invocation_id": waiting["invocation_id"] });
     let stranger = run_other(&node).try_raw("capability/invocation.cancel", named.clone()).unwrap_err();
     assert_eq!(stranger.name(), ErrorName::NotFound);
@@ -457,7 +457,7 @@ fn run_other(node: &Node) -> Connection {
     as_agent(node, "other")
 }
 
-/// Proves CAP-008.
+/// Proves CAP-008, CAP-046.
 #[test]
 fn secrets_reach_the_server_and_not_the_record() {
     let mut node = Node::start();
@@ -478,8 +478,8 @@ fn secrets_reach_the_server_and_not_the_record() {
     // What waits for leave keeps it for as long as the daemon lives, and no longer.
     let call = json!({ "capability": "tools/append", "input": input });
     let mut agent = as_agent(&node, "writer");
-    let first = agent.try_raw("capability/invoke", call.clone()).unwrap();
-    let second = agent.try_raw("capability/invoke", call).unwrap();
+    let first = agent.invoke(call.clone()).unwrap();
+    let second = agent.invoke(call).unwrap();
     decide(&node, &first, &approve()).unwrap();
     assert_eq!(ended(&node, &first)["status"], "succeeded");
     node.kill_daemon();

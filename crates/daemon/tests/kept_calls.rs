@@ -35,7 +35,7 @@ fn speak(node: &Node, name: &str) -> Connection {
 
 fn call(by: &mut Connection, tool: &str, input: &Value) -> Value {
     let params = json!({ "capability": format!("tools/{tool}"), "input": input });
-    by.try_raw("capability/invoke", params).unwrap()
+    by.invoke(params).unwrap()
 }
 
 fn append(by: &mut Connection, folder: &Path, text: &str) -> Value {
@@ -70,7 +70,7 @@ fn over(node: &Node, view: &Value) -> Value {
     ask(node, "capability/invocation.await", wait)
 }
 
-/// Proves WSP-037.
+/// Proves WSP-037, CAP-046.
 #[test]
 fn what_a_call_may_change_is_kept_before_it_and_can_be_brought_back() {
     let node = Node::start();

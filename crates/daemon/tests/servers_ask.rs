@@ -227,7 +227,7 @@ fn a_call_that_ends_takes_its_questions_back() {
     node.verify();
 }
 
-/// Proves CAP-043.
+/// Proves CAP-043, CAP-046.
 #[test]
 fn how_far_a_call_is_can_be_followed() {
     let node = Node::start();
@@ -237,7 +237,7 @@ fn how_far_a_call_is_can_be_followed() {
     let params = json!({ "capability": "tools/steps", "input": input, "mode": "streaming" });
     let mut agent = as_agent(&node);
     let waiting = std::thread::spawn(move || {
-        let view = agent.try_raw("capability/invoke", params).unwrap();
+        let view = agent.invoke(params).unwrap();
         (view, agent.notification().unwrap())
     });
     let last = eventually_some("the last of many is known", || {

@@ -7,6 +7,7 @@
 mod automation;
 mod builtin;
 mod door;
+mod ending;
 mod hooks;
 mod input;
 mod kept;
@@ -15,6 +16,7 @@ mod live;
 mod offered;
 mod permission;
 mod registered;
+mod story;
 mod workflow;
 
 use std::{
@@ -34,6 +36,7 @@ pub(crate) use input::{input_of, output_of};
 pub(crate) use offered::{Found, Listed, Of, find, listed, view};
 pub(crate) use permission::{By, evaluate, locked_out};
 pub(crate) use registered::{complete, exact_input, register, withdraw};
+pub(crate) use story::{Making, Told};
 
 /// Invocations that are read at one go.
 const PAGE: usize = 500;
@@ -43,7 +46,7 @@ const PAGE: usize = 500;
 pub(crate) struct Capabilities {
     live: live::Live,
     known: offered::Known,
-    running: Mutex<HashMap<InvocationId, Running>>,
+    running: Mutex<HashMap<InvocationId, Arc<Making>>>,
     /// Exactly what waiting calls are given, where the record has it masked only.
     inputs: Mutex<HashMap<InvocationId, Vec<u8>>>,
     /// What the node itself offers: the same for as long as it is this program.
@@ -54,24 +57,12 @@ pub(crate) struct Capabilities {
     ends: watch::Sender<u64>,
 }
 
-/// A call that is being made.
-#[derive(Debug, Clone)]
-struct Running {
-    /// Whether an agent answers it.
-    is_served: bool,
-    stop: CancellationToken,
-    /// Cancelled when it is over.
-    over: CancellationToken,
-}
-
 impl Capabilities {
-    fn enter(&self, asked: &InvocationRequested) -> CancellationToken {
-        let stop = CancellationToken::new();
-        let is_served = asked.offered_by.is_some();
-        let call = Running { is_served, stop: stop.clone(), over: CancellationToken::new() };
+    fn enter(&self, asked: &InvocationRequested) -> Arc<Making> {
+        let making = Arc::new(Making::of(asked));
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.insert(asked.invocation_id, call);
-        stop
+        running.insert(asked.invocation_id, Arc::clone(&making));
+        making
     }
 
     /// Whether a call is known to be answered by no agent; of one that is not worked on the record knows.
@@ -90,23 +81,29 @@ impl Capabilities {
     }
 
     pub(crate) fn is_running(&self, id: InvocationId) -> bool {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+        self.making(id).is_some()
+    }
+
+    /// A call that is worked on.
+    pub(crate) fn making(&self, id: InvocationId) -> Option<Arc<Making>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
     /// Takes a call that now waits for leave off those that are worked on.
     fn rest(&self, id: InvocationId) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let rests = self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if let Some(rests) = rests {
+            rests.over.cancel();
+        }
     }
 
     fn stop_of(&self, id: InvocationId) -> Option<CancellationToken> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.get(&id).map(|running| running.stop.clone())
+        self.making(id).map(|making| making.stop.clone())
     }
 
     /// Cancelled when a call that is worked on is over.
     fn end_of(&self, id: InvocationId) -> Option<CancellationToken> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.get(&id).map(|running| running.over.clone())
+        self.making(id).map(|making| making.over.clone())
     }
 
     fn keep_input(&self, id: InvocationId, input: Vec<u8>) {

@@ -99,6 +99,8 @@ pub(crate) struct Record {
     choosy: Arc<RwLock<Vec<Choosy>>>,
     changes: Arc<AtomicU64>,
     head: Arc<AtomicU64>,
+    /// How often a resource was changed.
+    resources: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
     turns: Arc<trace::Turns>,
 }
@@ -113,12 +115,17 @@ impl Record {
         // Where it cannot be read now, the next event tells.
         let head = Arc::new(AtomicU64::new(reader.head_pos().unwrap_or(0)));
         let moved = Arc::clone(&head);
+        let resources = Arc::<AtomicU64>::default();
+        let put = Arc::clone(&resources);
         let choosy = Arc::<RwLock<Vec<Choosy>>>::default();
         let choosing = Arc::clone(&choosy);
         store.observe(Arc::new(move |events: &[CommittedEvent]| {
             let deciding = events.iter().filter(|committed| !committed.event.fact.is_piece()).count();
             if let Some(last) = events.last() {
                 moved.fetch_max(last.pos, Ordering::Release);
+            }
+            if events.iter().any(|committed| is_of_resource(&committed.event.fact)) {
+                put.fetch_add(1, Ordering::Release);
             }
             changed.fetch_add(u64::try_from(deciding).unwrap_or(u64::MAX), Ordering::Release);
             if sender.receiver_count() > 0 {
@@ -144,6 +151,7 @@ impl Record {
             choosy,
             changes,
             head,
+            resources,
             shortage: Arc::default(),
             turns: Arc::default(),
         }
@@ -158,6 +166,12 @@ impl Record {
     /// Position of the newest event: what whoever asked for a change was told is not behind it.
     pub(crate) fn head(&self) -> u64 {
         self.head.load(Ordering::Acquire)
+    }
+
+    /// Grows with each change of a resource, before whoever asked for it is told. What was read of resources is still so
+    /// while this is the same as before it was read.
+    pub(crate) fn resource_changes(&self) -> u64 {
+        self.resources.load(Ordering::Acquire)
     }
 
     pub(crate) fn mint(&self) -> &Mint {
@@ -272,6 +286,10 @@ impl Record {
             RpcError::new(ErrorName::Unavailable, format!("cannot read the record: {}", chain(&error)))
         })
     }
+}
+
+fn is_of_resource(fact: &Fact) -> bool {
+    matches!(fact, Fact::ResourcePut(_) | Fact::ResourceDeleted(_))
 }
 
 /// An error and everything under it, in one line.

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     By, automation,
-    door::{end_as, ending},
+    ending::{end_as, ending},
     offered::{Backing, Found, Offer, Unfound, id_from, no_capability},
 };
 use crate::{record::Origin, server::Prepared, shared::Shared};

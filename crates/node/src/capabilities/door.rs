@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     By, Found, builtin,
+    ending::{RULE, end, end_as, ending},
     hooks::{self, Place},
     input::{Input, body_of, checked, unwritable},
     kept, listening,
@@ -34,9 +35,6 @@ use crate::{
 
 /// What the key of an action that asks about a call begins with.
 pub(crate) const ASKS: &str = "invocation:";
-
-/// The rule by which the node itself ends a call.
-const RULE: &str = "capability-call";
 
 /// A call that somebody wants.
 #[derive(Debug)]
@@ -138,11 +136,16 @@ async fn commence(
 ) -> Result<(), RpcError> {
     let id = requested.invocation_id;
     // Before it is in the record: whoever finds it there and not here takes it for left behind.
-    let stop = shared.capabilities.enter(&requested);
-    if let Err(error) = shared.record.commit(draft).await {
-        shared.capabilities.leave(id);
-        return Err(refused(&error));
+    let making = shared.capabilities.enter(&requested);
+    match shared.record.commit(draft).await {
+        Ok(committed) if !is_asked => making.begun(&committed, input.shown.clone()),
+        Ok(_waits) => {}
+        Err(error) => {
+            shared.capabilities.leave(id);
+            return Err(refused(&error));
+        }
     }
+    let stop = making.stop.clone();
     match (by.agent.filter(|_| is_asked), prepared) {
         (Some(agent), _) => ask(shared, by.caller, agent, (requested, input)).await?,
         (None, Some(prepared)) => {
@@ -370,58 +373,6 @@ fn cause_of(failure: &CallFailure) -> Option<InvocationCause> {
         .then_some(InvocationCause::Credentials)
 }
 
-pub(super) fn ending(id: InvocationId, state: InvocationState, reason: String) -> (InvocationEnded, Vec<u8>) {
-    let ended = InvocationEnded {
-        invocation_id: id,
-        state,
-        reason: Some(reason),
-        cause: None,
-        output_digest: None,
-        output_bytes: 0,
-        hooks: Vec::new(),
-    };
-    (ended, Vec::new())
-}
-
-/// Ends a call by the node's own rule.
-pub(super) async fn end(
-    shared: &Arc<Shared>,
-    stream: StreamName,
-    id: InvocationId,
-    how: (InvocationEnded, Vec<u8>),
-) {
-    end_as(shared, (stream, Origin::node(RULE)), id, how).await;
-}
-
-/// Tells the record how a call ended. Without room for its output the end is told without it.
-pub(super) async fn end_as(
-    shared: &Arc<Shared>,
-    (stream, origin): (StreamName, Origin),
-    id: InvocationId,
-    (mut ended, output): (InvocationEnded, Vec<u8>),
-) {
-    let mut draft = Draft::default();
-    let bare = ended.clone();
-    if !output.is_empty() {
-        let (digest, bytes) = draft.body(output);
-        (ended.output_digest, ended.output_bytes) = (Some(digest), bytes);
-    }
-    registered::settle(shared, &mut draft, (id, ended.state), &origin);
-    shared.record.add(&mut draft, stream, &origin, Fact::InvocationEnded(ended));
-    if let Err(error) = shared.record.commit(draft).await {
-        let why = format!("what its server answered could not be kept: {}", refused(&error).message);
-        let bare = InvocationEnded { reason: Some(bare.reason.unwrap_or(why)), ..bare };
-        let mut draft = Draft::default();
-        registered::settle(shared, &mut draft, (id, bare.state), &origin);
-        shared.record.add(&mut draft, stream, &origin, Fact::InvocationEnded(bare));
-        if let Err(error) = shared.record.commit(draft.critical()).await {
-            // It was ended by somebody else, or nothing can be recorded; the next daemon says that it is not known.
-            tracing::warn!(invocation = %id, error = crate::record::chain(&error), "its end is not in the record");
-        }
-    }
-    shared.capabilities.leave(id);
-}
-
 /// The action by which a person is asked about a call.
 pub(crate) fn action_of(shared: &Shared, row: &InvocationRow) -> Result<Option<ActionRow>, RpcError> {
     shared.record.look_up(|reader| action_in(reader, row))
@@ -487,7 +438,7 @@ async fn perform(shared: &Arc<Shared>, row: InvocationRow) -> Result<(), RpcErro
         end(shared, stream, id, ending(id, InvocationState::Failed, why.to_owned())).await;
         return Ok(());
     };
-    let stop = shared.capabilities.enter(&row.asked);
+    let stop = shared.capabilities.enter(&row.asked).stop.clone();
     let own = Arc::clone(shared);
     // Whoever takes up what was decided does not wait for what is kept before.
     shared.tasks.spawn(async move { begin(&own, (row, input), stream, stop).await });

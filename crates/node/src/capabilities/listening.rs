@@ -23,7 +23,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::hooks::Place;
+use super::{ending::RULE, hooks::Place};
 use crate::{
     agent::{ActionRequest, AgentHandle, Command, Teller},
     caller::{Caller, CallingAgent, Living as _},
@@ -33,9 +33,6 @@ use crate::{
 
 /// What the key of an action that is a server's question begins with.
 const QUESTION: &str = "question:";
-
-/// The rule by which a call takes its questions back.
-const RULE: &str = "capability-call";
 
 /// Questions of one call that are put to people; what is asked beyond them is declined.
 const ASKED_MAX: u32 = 16;
@@ -134,7 +131,11 @@ impl Told {
             total: step.total.map(number),
             message: step.message,
         };
-        note(place, Fact::InvocationProgressed(progressed)).await;
+        if note(place, Fact::InvocationProgressed(progressed.clone())).await
+            && let Some(making) = place.shared.capabilities.making(place.id)
+        {
+            making.progressed(progressed);
+        }
     }
 }
 
@@ -147,12 +148,15 @@ fn number(value: f64) -> String {
     }
 }
 
-async fn note(place: Place<'_>, fact: Fact) {
+/// Tells the record what a server said; says whether it is in it.
+async fn note(place: Place<'_>, fact: Fact) -> bool {
     let mut draft = Draft::default();
     place.shared.record.add(&mut draft, place.stream, place.origin, fact);
-    if let Err(error) = place.shared.record.commit(draft).await {
-        tracing::debug!(invocation = %place.id, error = chain(&error), "what a server said is not in the record");
+    let noted = place.shared.record.commit(draft).await;
+    if let Err(error) = &noted {
+        tracing::debug!(invocation = %place.id, error = chain(error), "what a server said is not in the record");
     }
+    noted.is_ok()
 }
 
 fn key_of(id: InvocationId, number: u32) -> String {

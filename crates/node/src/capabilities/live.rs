@@ -42,10 +42,18 @@ pub(super) struct Live(Mutex<BTreeMap<String, Entry>>);
 struct Entry {
     /// The digest of what it was declared with.
     digest: String,
+    /// The changes of resources up to which that is known to be so.
+    as_of: u64,
     declared: Declared,
 }
 
 impl Live {
+    /// One whose declaration has not changed since it was looked at.
+    fn unchanged(&self, name: &str, as_of: u64) -> Option<Declared> {
+        let live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        live.get(name).filter(|entry| entry.as_of == as_of).map(|entry| entry.declared.clone())
+    }
+
     /// Has one ended that is not declared as it was; the next call makes it anew. One that a call has made anew already
     /// stays.
     fn forget(&self, name: &str, digest: Option<&str>) {
@@ -79,13 +87,19 @@ fn no_connector(name: &str) -> RpcError {
 
 /// The connector of this name, as it is declared now.
 pub(super) fn declared(shared: &Arc<Shared>, name: &str) -> Result<Declared, RpcError> {
+    // Before anything is read: a change in between has it looked at again.
+    let as_of = shared.record.resource_changes();
+    if let Some(declared) = shared.capabilities.live.unchanged(name, as_of) {
+        return Ok(declared);
+    }
     let parsed = name.parse::<AgentName>().map_err(|_bad| no_connector(name))?;
     let uri = ResourceUri::new(ResourceKind::Connector, parsed.clone()).ok_or_else(|| no_connector(name))?;
     let row = shared.record.look_up(|reader| reader.resource(&uri))?;
     let row = row.ok_or_else(|| no_connector(name))?;
     let digest = row.digest.clone().ok_or_else(|| no_connector(name))?;
     let mut live = shared.capabilities.live.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(entry) = live.get(name).filter(|entry| entry.digest == digest) {
+    if let Some(entry) = live.get_mut(name).filter(|entry| entry.digest == digest) {
+        entry.as_of = as_of;
         return Ok(entry.declared.clone());
     }
     let held = shared.record.look_up(|reader| value::held_by(reader, &row))??;
@@ -99,7 +113,7 @@ pub(super) fn declared(shared: &Arc<Shared>, name: &str) -> Result<Declared, Rpc
     let how = (Limits::standard(), listening::asking(spec.elicitation));
     let connector = shared.neighbours.servers.make(name, targeting, how);
     let declared = Declared { name: parsed, spec, connector };
-    let entry = Entry { digest, declared: declared.clone() };
+    let entry = Entry { digest, as_of, declared: declared.clone() };
     if let Some(old) = live.insert(name.to_owned(), entry) {
         drop(tokio::spawn(async move { old.declared.connector.stop().await }));
     }

@@ -29,7 +29,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    door::{end, ending, stream_of},
+    door::stream_of,
+    ending::{end, ending},
     input::body_of,
     offered::{Backing, Found, Offer, Unfound, id_from, no_capability},
 };
@@ -407,7 +408,7 @@ pub(super) async fn take_up(shared: &Arc<Shared>, row: &InvocationRow) -> Result
     let since = row.begun_at.unwrap_or(row.asked_at);
     let passed = shared.record.now().millis_since(since);
     let time = Duration::from_millis(row.asked.timeout_ms.saturating_sub(passed));
-    let stop = shared.capabilities.enter(&row.asked);
+    let stop = shared.capabilities.enter(&row.asked).stop.clone();
     wait(shared, (stream, id), (time, stop));
     Ok(())
 }

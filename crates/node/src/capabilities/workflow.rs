@@ -23,7 +23,8 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    door::{end_as, ending, stream_of},
+    door::stream_of,
+    ending::{end_as, ending},
     input::body_of,
     offered::{Backing, Found, Offer, Unfound, id_from, no_capability},
 };
@@ -326,7 +327,7 @@ async fn cancel(shared: &Arc<Shared>, task_id: TaskId, why: &str) {
 pub(super) async fn take_up(shared: &Arc<Shared>, row: &InvocationRow) -> Result<(), RpcError> {
     let passed = shared.record.now().millis_since(row.begun_at.unwrap_or(row.asked_at));
     let left = Duration::from_millis(row.asked.timeout_ms.saturating_sub(passed));
-    let stop = shared.capabilities.enter(&row.asked);
+    let stop = shared.capabilities.enter(&row.asked).stop.clone();
     make(shared, &row.asked, stop, left);
     look(shared, row).await
 }

@@ -6,7 +6,7 @@ pub(in crate::server) mod offers;
 
 use std::{sync::Arc, time::Duration};
 
-use edgeplane_store::{InvocationRow, Reader};
+use edgeplane_store::{ActionRow, InvocationRow, Reader};
 use edgeplane_types::{CapabilityKind, ErrorName, EventId, Fact, InvocationId, InvocationState, Permission};
 use edgeplane_wire::{
     api::{
@@ -19,12 +19,13 @@ use edgeplane_wire::{
     },
     rpc::{self, RpcError},
 };
+use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Session, actions, agent, check_owner};
 use crate::{
     agent::AgentHandle,
-    capabilities::{self, By, Found, Listed, Of, Wanted},
+    capabilities::{self, By, Found, Listed, Of, Told, Wanted},
     overrides::word,
     shared::Shared,
 };
@@ -191,14 +192,15 @@ pub(in crate::server) async fn invoke(
 
 /// An invocation as whoever asked for it is answered.
 async fn answered(session: &Session, id: InvocationId, mode: InvokeMode) -> Result<InvocationView, RpcError> {
-    let row = match mode {
+    let shared = &session.shared;
+    match mode {
         InvokeMode::Await => {
-            until(&session.shared, id, None, |state| state != InvocationState::Running).await?
+            let stands = until(shared, id, None, |state| state != InvocationState::Running).await?;
+            stands.view(shared)
         }
-        InvokeMode::Async => row(&session.shared, id)?,
-        InvokeMode::Streaming => streamed(session, id).await?,
-    };
-    view(&session.shared, row)
+        InvokeMode::Async => view(shared, row(shared, id)?),
+        InvokeMode::Streaming => streamed(session, id).await?.view(shared),
+    }
 }
 
 pub(in crate::server) fn invocation_get(
@@ -214,8 +216,8 @@ pub(in crate::server) async fn invocation_await(
 ) -> Result<InvocationView, RpcError> {
     seen_by_its(session, params.invocation_id)?;
     let time = Duration::from_millis(params.timeout_ms.min(AWAIT_MS_MAX));
-    let row = until(&session.shared, params.invocation_id, Some(time), InvocationState::is_over).await?;
-    view_for(session, row)
+    let stands = until(&session.shared, params.invocation_id, Some(time), InvocationState::is_over).await?;
+    view_for(session, stands.into_row())
 }
 
 pub(in crate::server) async fn invocation_cancel(
@@ -225,8 +227,7 @@ pub(in crate::server) async fn invocation_cancel(
     let row = seen(session, params.invocation_id)?;
     capabilities::cancel(&session.shared, &row, &session.caller).await?;
     let id = params.invocation_id;
-    let row = until(&session.shared, id, Some(CANCEL_WAIT), InvocationState::is_over).await?;
-    view(&session.shared, row)
+    until(&session.shared, id, Some(CANCEL_WAIT), InvocationState::is_over).await?.view(&session.shared)
 }
 
 pub(in crate::server) async fn resolve(
@@ -288,7 +289,7 @@ fn seen_by_its(session: &Session, id: InvocationId) -> Result<InvocationRow, Rpc
 }
 
 /// Waits until an invocation is over or waits for leave, and tells whoever asked how far it is until then.
-async fn streamed(session: &Session, id: InvocationId) -> Result<InvocationRow, RpcError> {
+async fn streamed(session: &Session, id: InvocationId) -> Result<Stands, RpcError> {
     let shared = &session.shared;
     let mut following = shared.record.follow();
     let over = until(shared, id, None, |state| state != InvocationState::Running);
@@ -317,34 +318,67 @@ async fn streamed(session: &Session, id: InvocationId) -> Result<InvocationRow, 
     }
 }
 
+/// An invocation as it stands: as this daemon has just told the record, or as the record has it.
+enum Stands {
+    Told(Box<Told>),
+    Read(Box<InvocationRow>),
+}
+
+impl Stands {
+    fn view(self, shared: &Shared) -> Result<InvocationView, RpcError> {
+        match self {
+            // Nobody was asked about it, else the record would be.
+            Self::Told(told) => Ok(shown(told.row, (told.input, told.output), None)),
+            Self::Read(row) => view(shared, *row),
+        }
+    }
+
+    fn into_row(self) -> InvocationRow {
+        match self {
+            Self::Told(told) => told.row,
+            Self::Read(row) => *row,
+        }
+    }
+}
+
 /// Waits until an invocation is where it is wanted, or the time is over, and gives it as it is then.
 async fn until(
     shared: &Arc<Shared>,
     id: InvocationId,
     time: Option<Duration>,
     is_there: impl Fn(InvocationState) -> bool,
-) -> Result<InvocationRow, RpcError> {
+) -> Result<Stands, RpcError> {
+    let read = || row(shared, id).map(|row| Stands::Read(Box::new(row)));
     // Followed from before the first look, so that no end is missed.
     let mut ends = shared.capabilities.follow_ends();
     let over = tokio::time::sleep(time.unwrap_or(Duration::from_millis(AWAIT_MS_MAX)));
     tokio::pin!(over);
     loop {
         // One that is worked on is not over, and the record need not say so.
-        if !shared.capabilities.is_running(id) {
-            let found = row(shared, id)?;
-            if is_there(found.state) {
-                return Ok(found);
+        if let Some(making) = shared.capabilities.making(id) {
+            // Cancel-safe: what is over stays over.
+            tokio::select! {
+                () = making.over() => {}
+                () = &mut over => return read(),
+                () = shared.stopping.cancelled() => return read(),
             }
+            if let Some(told) = making.told().filter(|told| is_there(told.row.state)) {
+                return Ok(Stands::Told(Box::new(told)));
+            }
+        }
+        let found = row(shared, id)?;
+        if is_there(found.state) {
+            return Ok(Stands::Read(Box::new(found)));
         }
         // Cancel-safe: a change that is seen is looked at in the next round.
         tokio::select! {
             changed = ends.changed() => {
                 if changed.is_err() {
-                    return row(shared, id);
+                    return read();
                 }
             }
-            () = &mut over => return row(shared, id),
-            () = shared.stopping.cancelled() => return row(shared, id),
+            () = &mut over => return read(),
+            () = shared.stopping.cancelled() => return read(),
         }
     }
 }
@@ -366,12 +400,20 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         Ok((input, output, capabilities::action_in(reader, &row)?))
     };
     let (input, output, action) = shared.record.look_up(|reader| reader.at_one_moment(held))?;
+    Ok(shown(row, (input, output), action))
+}
+
+fn shown(
+    row: InvocationRow,
+    (input, output): (Option<Value>, Option<Value>),
+    action: Option<ActionRow>,
+) -> InvocationView {
     let InvocationRow { state, asked, checkpoint, by, asked_at, progress, ended, .. } = row;
     let name = asked.name();
     let after = ended.as_ref().map(|(ended, _)| ended.hooks.clone()).unwrap_or_default();
     let hooks = asked.hooks.into_iter().chain(after).collect();
     let (ended, ended_at) = ended.map_or((None, None), |(ended, at)| (Some(ended), Some(at)));
-    Ok(InvocationView {
+    InvocationView {
         invocation_id: asked.invocation_id,
         status: state,
         capability_id: asked.capability_id,
@@ -400,5 +442,5 @@ fn view(shared: &Shared, row: InvocationRow) -> Result<InvocationView, RpcError>
         asked_at,
         by: word(&by),
         ended_at,
-    })
+    }
 }
