@@ -35,7 +35,7 @@ const ALWAYS: &str =
 /// Says which processes of former epochs it finds alive; then leaves a child, a marked orphan in a session of its
 /// own and, if it is told to escape, an orphan that keeps nothing of where it came from.
 const FAMILY: &str = r#"
-import os, sys, time
+import ctypes, os, sys, threading, time
 
 home, kind = sys.argv[1:]
 epoch = os.environ["EDGEPLANE_EPOCH"].rsplit(".", 1)[1]
@@ -63,6 +63,11 @@ def hold():
     while True:
         time.sleep(1000)
 
+def end_first_thread():
+    threading.Thread(target=time.sleep, args=(1000,)).start()
+    # Only the calling thread ends by it.
+    ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+
 def orphan(environment):
     reader, writer = os.pipe()
     if os.fork() == 0:
@@ -76,6 +81,8 @@ def orphan(environment):
             os.dup2(null, number)
         if kind == "hold":
             hold()
+        if kind == "headless":
+            end_first_thread()
         os.execve("/bin/sleep", ["sleep", "1000"], environment)
     os.wait()
     os.close(writer)
@@ -298,6 +305,24 @@ fn without_a_cgroup_what_is_ending_already_is_no_stranger() {
     let node = Node::start_with(without_cgroups());
     let family = run_large_family(&node);
     signals::send(*family.last().unwrap(), Signal::KILL);
+    if goes_on_without_its_shim(&node, place, &family) {
+        node.verify();
+    }
+}
+
+/// To whoever reads no more of it than the state of its first thread, it has ended already. Proves LIFE-016.
+#[test]
+fn without_a_cgroup_what_runs_on_without_its_first_thread_is_found() {
+    let place = alone("without_a_cgroup_what_runs_on_without_its_first_thread_is_found");
+    if place == Alone::Passed {
+        return;
+    }
+    let node = Node::start_with(without_cgroups());
+    let family = run_family(&node, "family", "headless", ALWAYS);
+    let headless = *family.last().unwrap();
+    eventually("its first thread has ended", || {
+        proc::stat(headless).is_ok_and(|stat| (stat.state, stat.threads) == (b'Z', 2))
+    });
     if goes_on_without_its_shim(&node, place, &family) {
         node.verify();
     }

@@ -38,7 +38,7 @@ pub enum ProcError {
 pub struct Stat {
     /// Its number.
     pub pid: u32,
-    /// The kernel's letter for its state, such as `R`, `S`, `T` or `Z`.
+    /// The kernel's letter for the state of its first thread, such as `R`, `S`, `T` or `Z`.
     pub state: u8,
     /// Its parent, zero if that is outside the namespace.
     pub parent: u32,
@@ -46,16 +46,19 @@ pub struct Stat {
     pub start_time: u64,
     /// Whether its first thread has begun to end: its memory, and its environment with it, may be gone.
     pub is_ending: bool,
+    /// How many threads it has. Its first one counts until all are gone.
+    pub threads: u32,
 }
 
 /// The kernel's flag of a task that has begun to end.
 const PF_EXITING: u64 = 0x4;
 
 impl Stat {
-    /// Whether it still runs: a zombie has a number but does nothing.
+    /// Whether it still runs: a zombie has a number but does nothing. One whose first thread has ended runs on in the
+    /// others.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !matches!(self.state, b'Z' | b'X' | b'x')
+        !matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1
     }
 }
 
@@ -81,7 +84,7 @@ pub fn stat(pid: u32) -> Result<Stat, ProcError> {
     parse_stat(pid, &bytes).ok_or(ProcError::Parse { path })
 }
 
-/// Fields 3, 4, 9 and 22. The name before them is in parentheses and may hold parentheses, spaces and newlines, so the
+/// Fields 3, 4, 9, 20 and 22. The name before them is in parentheses and may hold parentheses, spaces and newlines, so the
 /// fields are counted from the last closing one.
 fn parse_stat(pid: u32, bytes: &[u8]) -> Option<Stat> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
@@ -89,10 +92,11 @@ fn parse_stat(pid: u32, bytes: &[u8]) -> Option<Stat> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.bytes().next()?;
     let parent = fields.next()?.parse().ok()?;
-    // Field 9, where the parent was field 4; then field 22.
+    // Field 9, where the parent was field 4; then fields 20 and 22.
     let flags: u64 = fields.nth(4)?.parse().ok()?;
-    let start_time = fields.nth(12)?.parse().ok()?;
-    Some(Stat { pid, state, parent, start_time, is_ending: flags & PF_EXITING != 0 })
+    let threads = fields.nth(10)?.parse().ok()?;
+    let start_time = fields.nth(1)?.parse().ok()?;
+    Some(Stat { pid, state, parent, start_time, is_ending: flags & PF_EXITING != 0, threads })
 }
 
 fn proc_path(pid: u32, file: &str) -> PathBuf {
@@ -217,11 +221,29 @@ pub fn uid(pid: u32) -> Result<u32, ProcError> {
 /// # Errors
 /// When `/proc` cannot be listed.
 pub fn find_marked(mark: &[u8]) -> Result<Vec<u32>, ProcError> {
-    let carries = |pid: &u32| {
-        fs::read(proc_path(*pid, "environ"))
-            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|entry| entry == mark))
-    };
-    Ok(all()?.into_iter().filter(carries).collect())
+    Ok(all()?.into_iter().filter(|pid| is_marked(*pid, mark)).collect())
+}
+
+/// Whether a process was started with exactly this `NAME=value` in its environment.
+#[must_use]
+pub fn is_marked(pid: u32, mark: &[u8]) -> bool {
+    environment(pid).split(|byte| *byte == 0).any(|entry| entry == mark)
+}
+
+/// What a process was started with as its environment, entries ended by zeros; nothing if it may not be read, or if its
+/// memory is gone.
+#[must_use]
+pub fn environment(pid: u32) -> Vec<u8> {
+    let read = |path: PathBuf| fs::read(path).unwrap_or_default();
+    let own = read(proc_path(pid, "environ"));
+    if !own.is_empty() || !stat(pid).is_ok_and(|stat| stat.threads > 1) {
+        return own;
+    }
+    // Its first thread has given the memory back that the others still have.
+    let threads = numbers_in(proc_path(pid, "task")).unwrap_or_default();
+    let of_threads =
+        threads.into_iter().map(|thread| read(proc_path(pid, &format!("task/{thread}/environ"))));
+    of_threads.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -233,11 +255,17 @@ mod tests {
         let tail = "S 41 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 9 9";
         for name in ["sh", "a b", "x) R 1 (y", ")))", "", "new\nline"] {
             let line = format!("42 ({name}) {tail}\n");
-            let expected = Stat { pid: 42, state: b'S', parent: 41, start_time: 123_456, is_ending: false };
+            let expected =
+                Stat { pid: 42, state: b'S', parent: 41, start_time: 123_456, is_ending: false, threads: 1 };
             assert_eq!(parse_stat(42, line.as_bytes()), Some(expected), "{name:?}");
         }
         let ending = format!("42 (sh) {}", tail.replace("4194560", "4194564"));
         assert!(parse_stat(42, ending.as_bytes()).unwrap().is_ending);
+        let headless = tail.replace("S 41", "Z 41").replace(" 20 0 1 0 ", " 20 0 2 0 ");
+        for (fields, is_alive) in [(tail, true), (&headless, true), (&tail.replace("S 41", "Z 41"), false)] {
+            let line = format!("42 (sh) {fields}");
+            assert_eq!(parse_stat(42, line.as_bytes()).unwrap().is_alive(), is_alive, "{line}");
+        }
         for bad in ["", "42 (sh", "42 (sh)", "42 (sh) S x", "42 (sh) S 1 2 3"] {
             assert_eq!(parse_stat(42, bad.as_bytes()), None, "{bad:?}");
         }

@@ -126,7 +126,7 @@ fn kill_found(remains: &Remains, deadline: Deadline, killed: &mut usize) -> bool
         for pid in found.into_iter().filter(|pid| *pid != own_pid) {
             let Ok(handle) = pidfd::open(pid) else { continue };
             // The mark was seen before the handle was opened: it is asked for again, now of the handle's process.
-            if !carries(pid, mark.as_bytes()) {
+            if !proc::is_marked(pid, mark.as_bytes()) {
                 continue;
             }
             is_empty = false;
@@ -136,11 +136,6 @@ fn kill_found(remains: &Remains, deadline: Deadline, killed: &mut usize) -> bool
         }
         is_empty
     })
-}
-
-fn carries(pid: u32, mark: &[u8]) -> bool {
-    let environment = Path::new("/proc").join(pid.to_string()).join("environ");
-    fs::read(environment).is_ok_and(|found| found.split(|byte| *byte == 0).any(|entry| entry == mark))
 }
 
 fn is_program_gone(program: Option<(u32, u64)>) -> bool {

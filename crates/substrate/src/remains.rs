@@ -165,7 +165,7 @@ impl Owner {
         if matches!(name.trim_end(), "edgeplane-shim" | "edgeplaned" | "edgeplane") {
             return Self::Another;
         }
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let environ = proc::environment(pid);
         let mut marks = environ.split(|b| *b == 0).filter(|entry| entry.starts_with(b"EDGEPLANE_EPOCH="));
         match marks.next() {
             Some(found) if found == mark => Self::ThisEpoch,
