@@ -237,8 +237,15 @@ fn without_a_cgroup_a_possible_orphan_ends_in_quarantine() {
     node.verify();
 }
 
-/// Kills the shim of a family of which nobody escaped; says whether its next epoch runs.
-fn goes_on_without_its_shim(node: &Node, place: Alone, family: &[u32]) -> bool {
+/// Runs a family of which nobody escapes without cgroups, in a test that is `alone` where that can be had, and kills its
+/// shim; gives the node if the next epoch runs.
+fn goes_on_without_its_shim(test: &str, family: impl FnOnce(&Node) -> Vec<u32>) -> Option<Node> {
+    let place = alone(test);
+    if place == Alone::Passed {
+        return None;
+    }
+    let node = Node::start_with(without_cgroups());
+    let family = family(&node);
     signals::kill(&[node.shim_pid("family")]);
     let status = eventually_some("the end of epoch 1", || {
         let status = node.get("family").status;
@@ -252,27 +259,22 @@ fn goes_on_without_its_shim(node: &Node, place: Alone, family: &[u32]) -> bool {
         // Somebody else's process may be one of ours for all that can be known: the doubt must name it.
         eprintln!("SKIPPED: recovery without a cgroup: processes of others are in sight: {reason}");
         assert!(reason.ends_with(|last: char| last.is_ascii_digit()), "{reason}");
-        return false;
+        return None;
     }
-    wait_for_epoch(node, "family", 2);
-    true
+    wait_for_epoch(&node, "family", 2);
+    node.verify();
+    Some(node)
 }
 
 #[test]
 fn without_a_cgroup_a_plain_tree_is_found_by_its_mark() {
-    let place = alone("without_a_cgroup_a_plain_tree_is_found_by_its_mark");
-    if place == Alone::Passed {
+    let test = "without_a_cgroup_a_plain_tree_is_found_by_its_mark";
+    let Some(node) = goes_on_without_its_shim(test, |node| run_family(node, "family", "stay", ALWAYS)) else {
         return;
-    }
-    let node = Node::start_with(without_cgroups());
-    let family = run_family(&node, "family", "stay", ALWAYS);
-    if !goes_on_without_its_shim(&node, place, &family) {
-        return;
-    }
+    };
     assert_eq!(observe::line_of(&node.scratch().join("left.2")).trim(), "nothing");
     let life = life(&node, "family");
     assert!(life.contains(&"agent.exited best_effort".to_owned()), "{life:?}");
-    node.verify();
 }
 
 /// A family of which one takes long to end: its memory goes first, and its mark with it.
@@ -284,48 +286,30 @@ fn run_large_family(node: &Node) -> Vec<u32> {
 
 #[test]
 fn without_a_cgroup_what_takes_long_to_end_is_waited_for() {
-    let place = alone("without_a_cgroup_what_takes_long_to_end_is_waited_for");
-    if place == Alone::Passed {
-        return;
-    }
-    let node = Node::start_with(without_cgroups());
-    let family = run_large_family(&node);
-    if goes_on_without_its_shim(&node, place, &family) {
-        node.verify();
-    }
+    goes_on_without_its_shim("without_a_cgroup_what_takes_long_to_end_is_waited_for", run_large_family);
 }
 
 /// Somebody else ended it: it has no mark any more when it is looked for.
 #[test]
 fn without_a_cgroup_what_is_ending_already_is_no_stranger() {
-    let place = alone("without_a_cgroup_what_is_ending_already_is_no_stranger");
-    if place == Alone::Passed {
-        return;
-    }
-    let node = Node::start_with(without_cgroups());
-    let family = run_large_family(&node);
-    signals::send(*family.last().unwrap(), Signal::KILL);
-    if goes_on_without_its_shim(&node, place, &family) {
-        node.verify();
-    }
+    goes_on_without_its_shim("without_a_cgroup_what_is_ending_already_is_no_stranger", |node| {
+        let family = run_large_family(node);
+        signals::send(*family.last().unwrap(), Signal::KILL);
+        family
+    });
 }
 
 /// To whoever reads no more of it than the state of its first thread, it has ended already. Proves LIFE-016.
 #[test]
 fn without_a_cgroup_what_runs_on_without_its_first_thread_is_found() {
-    let place = alone("without_a_cgroup_what_runs_on_without_its_first_thread_is_found");
-    if place == Alone::Passed {
-        return;
-    }
-    let node = Node::start_with(without_cgroups());
-    let family = run_family(&node, "family", "headless", ALWAYS);
-    let headless = *family.last().unwrap();
-    eventually("its first thread has ended", || {
-        proc::stat(headless).is_ok_and(|stat| (stat.state, stat.threads) == (b'Z', 2))
+    goes_on_without_its_shim("without_a_cgroup_what_runs_on_without_its_first_thread_is_found", |node| {
+        let family = run_family(node, "family", "headless", ALWAYS);
+        let headless = *family.last().unwrap();
+        eventually("its first thread has ended", || {
+            proc::stat(headless).is_ok_and(|stat| (stat.state, stat.threads) == (b'Z', 2))
+        });
+        family
     });
-    if goes_on_without_its_shim(&node, place, &family) {
-        node.verify();
-    }
 }
 
 /// Proves LIFE-015.

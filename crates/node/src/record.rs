@@ -99,7 +99,7 @@ pub(crate) struct Record {
     choosy: Arc<RwLock<Vec<Choosy>>>,
     changes: Arc<AtomicU64>,
     head: Arc<AtomicU64>,
-    /// How often a resource was changed.
+    /// How often something was put or deleted as a resource.
     resources: Arc<AtomicU64>,
     shortage: Arc<Shortage>,
     turns: Arc<trace::Turns>,
@@ -168,8 +168,9 @@ impl Record {
         self.head.load(Ordering::Acquire)
     }
 
-    /// Grows with each change of a resource, before whoever asked for it is told. What was read of resources is still so
-    /// while this is the same as before it was read.
+    /// Grows with each resource that is put or deleted as one, before whoever asked for it is told: what was read of a
+    /// connector is still so while this is the same as before it was read. Agents, schedules and rules, which are shown
+    /// as resources, too, have facts of their own and are not counted.
     pub(crate) fn resource_changes(&self) -> u64 {
         self.resources.load(Ordering::Acquire)
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use edgeplane_store::{Committed, CommittedEvent, InvocationRow};
 use edgeplane_types::{
-    Fact, Permission, StreamName,
+    Fact, StreamName,
     fact::{InvocationProgressed, InvocationRequested},
 };
 use serde_json::Value;
@@ -35,7 +35,7 @@ struct Story {
 }
 
 /// A call that is over, as the record has it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) row: InvocationRow,
     pub(crate) input: Option<Value>,
@@ -51,7 +51,7 @@ impl Making {
         self.story.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that it is asked for and meant. What a person is asked about is told by the record.
+    /// Notes that it is asked for and meant, which are one step unless a person is asked about it: then the record tells.
     pub(super) fn begun(&self, committed: &Committed, shown: Value) {
         let find = |is_it: fn(&Fact) -> bool| committed.events.iter().find(|found| is_it(&found.event.fact));
         let asked = find(|fact| matches!(fact, Fact::InvocationRequested(_)));
@@ -86,9 +86,6 @@ impl Making {
         let Fact::InvocationRequested(asked) = &asked_event.event.fact else { return None };
         let Fact::InvocationBegun(meant) = &meant_event.event.fact else { return None };
         let Fact::InvocationEnded(ended) = &end_event.event.fact else { return None };
-        if asked.permission == Permission::Ask {
-            return None;
-        }
         let agent = match asked_event.event.stream {
             StreamName::Agent(agent) => Some(agent),
             StreamName::Node(_) | StreamName::Workspace(_) | StreamName::Task(_) => None,

@@ -1,6 +1,7 @@
 //! Capabilities: what is shown of them to whom, and calls of them.
 //!
-//! Who may call what is decided in [`crate::capabilities`]; everything that is shown of a call is read from the record.
+//! Who may call what is decided in [`crate::capabilities`]; what is shown of a call is what the record
+//! has of it, read from there or told as it became durable.
 
 pub(in crate::server) mod offers;
 
@@ -207,7 +208,7 @@ pub(in crate::server) fn invocation_get(
     session: &Session,
     params: &InvocationParams,
 ) -> Result<InvocationView, RpcError> {
-    view_for(session, seen_by_its(session, params.invocation_id)?)
+    view_for(session, seen_by_its(session, params.invocation_id)?.into())
 }
 
 pub(in crate::server) async fn invocation_await(
@@ -217,7 +218,7 @@ pub(in crate::server) async fn invocation_await(
     seen_by_its(session, params.invocation_id)?;
     let time = Duration::from_millis(params.timeout_ms.min(AWAIT_MS_MAX));
     let stands = until(&session.shared, params.invocation_id, Some(time), InvocationState::is_over).await?;
-    view_for(session, stands.into_row())
+    view_for(session, stands)
 }
 
 pub(in crate::server) async fn invocation_cancel(
@@ -324,6 +325,12 @@ enum Stands {
     Read(Box<InvocationRow>),
 }
 
+impl From<InvocationRow> for Stands {
+    fn from(row: InvocationRow) -> Self {
+        Self::Read(Box::new(row))
+    }
+}
+
 impl Stands {
     fn view(self, shared: &Shared) -> Result<InvocationView, RpcError> {
         match self {
@@ -333,10 +340,10 @@ impl Stands {
         }
     }
 
-    fn into_row(self) -> InvocationRow {
+    fn row(&self) -> &InvocationRow {
         match self {
-            Self::Told(told) => told.row,
-            Self::Read(row) => *row,
+            Self::Told(told) => &told.row,
+            Self::Read(row) => row,
         }
     }
 }
@@ -348,7 +355,7 @@ async fn until(
     time: Option<Duration>,
     is_there: impl Fn(InvocationState) -> bool,
 ) -> Result<Stands, RpcError> {
-    let read = || row(shared, id).map(|row| Stands::Read(Box::new(row)));
+    let read = || row(shared, id).map(Stands::from);
     // Followed from before the first look, so that no end is missed.
     let mut ends = shared.capabilities.follow_ends();
     let over = tokio::time::sleep(time.unwrap_or(Duration::from_millis(AWAIT_MS_MAX)));
@@ -368,7 +375,7 @@ async fn until(
         }
         let found = row(shared, id)?;
         if is_there(found.state) {
-            return Ok(Stands::Read(Box::new(found)));
+            return Ok(found.into());
         }
         // Cancel-safe: a change that is seen is looked at in the next round.
         tokio::select! {
@@ -384,9 +391,9 @@ async fn until(
 }
 
 /// A call as whoever asks sees it: who is to answer it sees what it is given as it is.
-fn view_for(session: &Session, row: InvocationRow) -> Result<InvocationView, RpcError> {
-    let exact = capabilities::exact_input(&session.shared, &session.caller, &row);
-    let shown = view(&session.shared, row)?;
+fn view_for(session: &Session, stands: Stands) -> Result<InvocationView, RpcError> {
+    let exact = capabilities::exact_input(&session.shared, &session.caller, stands.row());
+    let shown = stands.view(&session.shared)?;
     Ok(match exact {
         Some(input) => InvocationView { input, ..shown },
         None => shown,

@@ -75,5 +75,5 @@ pub(in crate::server) async fn complete(
     }
     capabilities::complete(&session.shared, &session.caller, &before, answer).await?;
     session.effect.notify_one();
-    view_for(session, row(&session.shared, invocation_id)?)
+    view_for(session, row(&session.shared, invocation_id)?.into())
 }
